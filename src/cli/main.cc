@@ -1,0 +1,81 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "cli/verbs.h"
+#include "core/errors.h"
+#include "core/text.h"
+
+namespace {
+
+using modlab::cli::run_bench;
+using modlab::cli::run_graph;
+using modlab::cli::run_show;
+using modlab::cli::run_train;
+
+struct Verb {
+  const char* name;
+  const char* help;
+  int (*run)(std::span<const std::string> words);
+};
+
+constexpr Verb kVerbs[] = {
+    {"train", "train one network or thousands and show how well they generalise", &run_train},
+    {"graph", "show a task: its gates, truth table, routing, and a picture", &run_graph},
+    {"show", "show what a saved network has learned", &run_show},
+    {"bench", "measure the engine on this machine, alone or against PyTorch", &run_bench},
+};
+
+void print_help() {
+  fmt::print("modlab: a laboratory for modularity in neural networks\n\n  modlab VERB ...\n\n");
+  for (const Verb& verb : kVerbs) {
+    fmt::print("  {:<6} {}\n", verb.name, verb.help);
+  }
+  fmt::print("\nTry:  modlab train --task depth2 --model modular-shared --seed 0..99\n"
+             "      modlab VERB --help\n");
+}
+
+int run(std::span<const std::string> words) {
+  if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+    print_help();
+    return 0;
+  }
+  if (words[0] == "--version") {
+    fmt::print("modlab {}\n", MODLAB_VERSION);
+    return 0;
+  }
+  std::vector<std::string> names;
+  for (const Verb& verb : kVerbs) {
+    if (words[0] == verb.name) {
+      return verb.run(words.subspan(1));
+    }
+    names.emplace_back(verb.name);
+  }
+  const std::string nearest = modlab::did_you_mean(words[0], names);
+  throw modlab::ConfigError(fmt::format("unknown verb '{}'{}", words[0],
+                                        nearest.empty() ? "; `modlab --help` lists them" : nearest));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  try {
+    return run(words);
+  } catch (const modlab::UserError& error) {
+    fmt::print(stderr, "modlab: {}\n", error.what());
+    return 2;
+  } catch (const modlab::Interrupted& interruption) {
+    fmt::print(stderr, "{}\n", interruption.what());
+    return 130;
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "modlab: not enough memory for this; ask for fewer or smaller networks\n");
+    return 1;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "modlab: {}\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+// Each verb takes the words after its name and returns the program's exit code. A UserError thrown by a verb becomes one
+// line on standard error and exit code 2 (see main.cc).
+namespace modlab::cli {
+
+int run_bench(std::span<const std::string> words);
+int run_graph(std::span<const std::string> words);
+int run_show(std::span<const std::string> words);
+int run_train(std::span<const std::string> words);
+
+}  // namespace modlab::cli

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace modlab {
+
+// The word of `known` nearest to `word` by edit distance, if any is near enough to be a likely misspelling.
+std::optional<std::string> nearest_word(std::string_view word, std::span<const std::string> known);
+
+// "; did you mean 'x'?" or an empty string: the end of a message about an unknown name.
+std::string did_you_mean(std::string_view word, std::span<const std::string> known);
+
+std::vector<std::string> split_text(std::string_view text, char separator);
+std::string join_text(std::span<const std::string> parts, std::string_view separator);
+std::string_view trim(std::string_view text);
+
+// The whole of `text` as a number, or nothing.
+std::optional<double> parse_real(std::string_view text);
+std::optional<long long> parse_integer(std::string_view text);
+
+}  // namespace modlab
