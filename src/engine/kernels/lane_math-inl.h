@@ -1,0 +1,139 @@
+// Arithmetic on lane vectors whose bits are the same on every target: fused products are written out, and exp, log, sine
+// and cosine are polynomials of ours instead of a library's. Highway's own MulAdd, Max and contrib/math are not used
+// because on the scalar target they round differently from the vector targets.
+
+#if defined(MODLAB_ENGINE_KERNELS_LANE_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef MODLAB_ENGINE_KERNELS_LANE_MATH_INL_H_
+#undef MODLAB_ENGINE_KERNELS_LANE_MATH_INL_H_
+#else
+#define MODLAB_ENGINE_KERNELS_LANE_MATH_INL_H_
+#endif
+
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace modlab::engine::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <typename T>
+using Tag = hn::ScalableTag<T>;
+template <typename T>
+using Vector = hn::Vec<Tag<T>>;
+template <typename T>
+using WordTag = hn::Rebind<std::uint32_t, Tag<T>>;
+template <typename T>
+using Words = hn::Vec<WordTag<T>>;
+
+// a * b + c, rounded once.
+template <typename V>
+HWY_INLINE V fused(V a, V b, V c) {
+#if HWY_TARGET == HWY_SCALAR
+  return V(std::fma(a.raw, b.raw, c.raw));
+#else
+  return hn::MulAdd(a, b, c);
+#endif
+}
+
+// c - a * b, rounded once.
+template <typename V>
+HWY_INLINE V fused_minus(V a, V b, V c) {
+#if HWY_TARGET == HWY_SCALAR
+  return V(std::fma(-a.raw, b.raw, c.raw));
+#else
+  return hn::NegMulAdd(a, b, c);
+#endif
+}
+
+// a if a > b, else b: so the second operand where one is not a number, as x86's maximum does.
+template <typename V>
+HWY_INLINE V larger(V a, V b) {
+#if HWY_TARGET == HWY_SCALAR
+  return V(a.raw > b.raw ? a.raw : b.raw);
+#else
+  return hn::Max(a, b);
+#endif
+}
+
+template <typename V>
+HWY_INLINE V smaller(V a, V b) {
+#if HWY_TARGET == HWY_SCALAR
+  return V(a.raw < b.raw ? a.raw : b.raw);
+#else
+  return hn::Min(a, b);
+#endif
+}
+
+// Keeps what is not a number, so that a diverged network is seen to be one.
+template <typename V>
+HWY_INLINE V relu(V zero, V x) {
+  return larger(zero, x);
+}
+
+// e^x to about 1e-7 relative; arguments beyond +-87 give the value at 87.
+HWY_INLINE Vector<float> exp_of(Vector<float> x) {
+  const Tag<float> d;
+  const hn::RebindToSigned<Tag<float>> di;
+  x = smaller(hn::Set(d, 87.0F), larger(hn::Set(d, -87.0F), x));
+  // Adding 1.5 * 2^23 rounds to the nearest integer and leaves it in the low bits.
+  const auto shifter = hn::Set(d, 12582912.0F);
+  const auto shifted = fused(x, hn::Set(d, 1.44269504088896341F), shifter);
+  const auto n = hn::Sub(shifted, shifter);
+  auto r = fused_minus(n, hn::Set(d, 0.693359375F), x);
+  r = fused_minus(n, hn::Set(d, -2.12194440e-4F), r);
+  auto p = hn::Set(d, 1.9875691500e-4F);
+  p = fused(p, r, hn::Set(d, 1.3981999507e-3F));
+  p = fused(p, r, hn::Set(d, 8.3334519073e-3F));
+  p = fused(p, r, hn::Set(d, 4.1665795894e-2F));
+  p = fused(p, r, hn::Set(d, 1.6666665459e-1F));
+  p = fused(p, r, hn::Set(d, 5.0000001201e-1F));
+  p = hn::Add(fused(p, hn::Mul(r, r), r), hn::Set(d, 1.0F));
+  const auto exponent = hn::ShiftLeft<23>(hn::BitCast(di, shifted));
+  return hn::BitCast(d, hn::Add(hn::BitCast(di, p), exponent));
+}
+
+// ln x for positive, normal x, to about 1e-7.
+HWY_INLINE Vector<float> log_of(Vector<float> x) {
+  const Tag<float> d;
+  const hn::RebindToSigned<Tag<float>> di;
+  // Mantissa between sqrt(1/2) and sqrt(2), so that x near 1 keeps its accuracy.
+  const auto bits = hn::Add(hn::BitCast(di, x), hn::Set(di, 0x3f800000 - 0x3f3504f3));
+  const auto k = hn::ConvertTo(d, hn::Sub(hn::ShiftRight<23>(bits), hn::Set(di, 127)));
+  const auto mantissa = hn::Add(hn::And(bits, hn::Set(di, 0x007fffff)), hn::Set(di, 0x3f3504f3));
+  const auto f = hn::Sub(hn::BitCast(d, mantissa), hn::Set(d, 1.0F));
+  const auto f2 = hn::Mul(f, f);
+  auto p = hn::Set(d, 7.0376836292e-2F);
+  p = fused(p, f, hn::Set(d, -1.1514610310e-1F));
+  p = fused(p, f, hn::Set(d, 1.1676998740e-1F));
+  p = fused(p, f, hn::Set(d, -1.2420140846e-1F));
+  p = fused(p, f, hn::Set(d, 1.4249322787e-1F));
+  p = fused(p, f, hn::Set(d, -1.6668057665e-1F));
+  p = fused(p, f, hn::Set(d, 2.0000714765e-1F));
+  p = fused(p, f, hn::Set(d, -2.4999993993e-1F));
+  p = fused(p, f, hn::Set(d, 3.3333331174e-1F));
+  auto y = hn::Mul(hn::Mul(p, f), f2);
+  y = fused(k, hn::Set(d, -2.12194440e-4F), y);
+  y = fused_minus(hn::Set(d, 0.5F), f2, y);
+  return fused(k, hn::Set(d, 0.693359375F), hn::Add(f, y));
+}
+
+#if HWY_TARGET == HWY_SCALAR
+// The double-precision oracle has one lane and takes the library's functions.
+HWY_INLINE Vector<double> exp_of(Vector<double> x) { return Vector<double>(std::exp(x.raw)); }
+HWY_INLINE Vector<double> log_of(Vector<double> x) { return Vector<double>(std::log(x.raw)); }
+#endif
+
+template <typename T>
+HWY_INLINE Vector<T> sigmoid_of(Vector<T> x) {
+  const Tag<T> d;
+  const auto one = hn::Set(d, T{1});
+  return hn::Div(one, hn::Add(one, exp_of(hn::Neg(x))));
+}
+
+}  // namespace modlab::engine::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,103 @@
+// The loss on the networks' outputs: its gradient for training, and the counts of evaluation.
+
+#if defined(MODLAB_ENGINE_KERNELS_LOSS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef MODLAB_ENGINE_KERNELS_LOSS_INL_H_
+#undef MODLAB_ENGINE_KERNELS_LOSS_INL_H_
+#else
+#define MODLAB_ENGINE_KERNELS_LOSS_INL_H_
+#endif
+
+#include "engine/kernels/kernels.h"
+#include "engine/kernels/lane_math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace modlab::engine::HWY_NAMESPACE {
+
+// -log of the probability given to the truth, from z turned so that negative is right: softplus, at most 100 as in the
+// published code.
+template <typename T>
+HWY_INLINE Vector<T> cross_entropy(Vector<T> wrongness) {
+  const Tag<T> d;
+  const auto one = hn::Set(d, T{1});
+  const auto tail = log_of(hn::Add(one, exp_of(hn::Neg(hn::Abs(wrongness)))));
+  return smaller(hn::Set(d, T{100}), hn::Add(larger(hn::Zero(d), wrongness), tail));
+}
+
+template <typename T>
+void loss_gradient(const LossGradient<T>& a) {
+  const Tag<T> d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto scale = hn::Set(d, a.scale);
+  auto loss = hn::Zero(d);
+  for (int output = 0; output < a.outputs; ++output) {
+    for (int row = 0; row < a.rows; ++row) {
+      const auto z = hn::Load(d, a.z.unit(output) + row * lanes);
+      const auto target = hn::Load(d, a.targets.unit(output) + row * lanes);
+      const auto p = sigmoid_of<T>(z);
+      const auto error = hn::Sub(p, target);
+      auto gradient = hn::Mul(error, scale);
+      if (a.kind == LossKind::kMse) {
+        const auto slope = hn::Mul(p, hn::Sub(hn::Set(d, T{1}), p));
+        gradient = hn::Mul(hn::Mul(gradient, hn::Set(d, T{2})), slope);
+      }
+      hn::Store(gradient, d, a.d.unit(output) + row * lanes);
+      if (a.loss != nullptr) {
+        const auto wrongness = hn::IfThenElse(hn::Gt(target, hn::Zero(d)), hn::Neg(z), z);
+        loss = hn::Add(loss, a.kind == LossKind::kMse ? hn::Mul(error, error) : cross_entropy<T>(wrongness));
+      }
+    }
+  }
+  if (a.loss != nullptr) {
+    hn::Store(fused(loss, scale, hn::Load(d, a.loss)), d, a.loss);
+  }
+}
+
+template <typename T>
+void score(const Score<T>& a) {
+  const Tag<T> d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto zero = hn::Zero(d);
+  const auto one = hn::Set(d, T{1});
+  Vector<T> sums[kParts][kQuantities];
+  for (int part = 0; part < kParts; ++part) {
+    for (int quantity = 0; quantity < kQuantities; ++quantity) {
+      sums[part][quantity] = hn::Load(d, a.sums + (part * kQuantities + quantity) * lanes);
+    }
+  }
+  for (int row = 0; row < a.rows; ++row) {
+    auto loss = zero;
+    auto bits = zero;
+    for (int output = 0; output < a.outputs; ++output) {
+      const auto z = hn::Load(d, a.z.unit(output) + row * lanes);
+      const bool target = ((a.targets[row] >> output) & 1U) != 0;
+      // Predicted 1 means p > 0.5, that is z > 0: a network that says exactly 0.5 says 0.
+      const auto says_one = hn::IfThenElseZero(hn::Gt(z, zero), one);
+      bits = hn::Add(bits, target ? says_one : hn::Sub(one, says_one));
+      if (a.kind == LossKind::kMse) {
+        const auto error = hn::Sub(sigmoid_of<T>(z), target ? one : zero);
+        loss = fused(error, error, loss);
+      } else {
+        loss = hn::Add(loss, cross_entropy<T>(target ? hn::Neg(z) : z));
+      }
+    }
+    const auto all_bits = hn::Set(d, static_cast<T>(a.outputs));
+    const auto whole_row = hn::IfThenElseZero(hn::Eq(bits, all_bits), one);
+    const auto row_part = hn::Load(d, a.part + row * lanes);
+    for (int part = 0; part < kParts; ++part) {
+      const auto here = hn::Eq(row_part, hn::Set(d, static_cast<T>(part)));
+      sums[part][0] = hn::Add(sums[part][0], hn::IfThenElseZero(here, loss));
+      sums[part][1] = hn::Add(sums[part][1], hn::IfThenElseZero(here, bits));
+      sums[part][2] = hn::Add(sums[part][2], hn::IfThenElseZero(here, whole_row));
+    }
+  }
+  for (int part = 0; part < kParts; ++part) {
+    for (int quantity = 0; quantity < kQuantities; ++quantity) {
+      hn::Store(sums[part][quantity], d, a.sums + (part * kQuantities + quantity) * lanes);
+    }
+  }
+}
+
+}  // namespace modlab::engine::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,152 @@
+// Random numbers by lane (core/random.h, vectorised): each lane has its own key, all lanes share the counter.
+
+#if defined(MODLAB_ENGINE_KERNELS_RANDOM_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef MODLAB_ENGINE_KERNELS_RANDOM_INL_H_
+#undef MODLAB_ENGINE_KERNELS_RANDOM_INL_H_
+#else
+#define MODLAB_ENGINE_KERNELS_RANDOM_INL_H_
+#endif
+
+#include "core/random.h"
+#include "engine/kernels/kernels.h"
+#include "engine/kernels/lane_math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace modlab::engine::HWY_NAMESPACE {
+
+using FloatWords = Words<float>;
+
+struct LaneThreefry {
+  FloatWords schedule[5];
+
+  HWY_INLINE explicit LaneThreefry(const std::uint32_t* keys) {
+    const WordTag<float> d;
+    const std::size_t lanes = hn::Lanes(d);
+    schedule[4] = hn::Set(d, kThreefryParity);
+    for (int word = 0; word < 4; ++word) {
+      schedule[word] = hn::LoadU(d, keys + word * lanes);
+      schedule[4] = hn::Xor(schedule[4], schedule[word]);
+    }
+  }
+
+  template <int kRound>
+  HWY_INLINE void rounds(FloatWords* x) const {
+    if constexpr (kRound < kThreefryRounds) {
+      const WordTag<float> d;
+      constexpr int kFirst = kRound % 2 == 0 ? 1 : 3;
+      constexpr int kSecond = 4 - kFirst;
+      constexpr int kRotateFirst = 32 - kThreefryRotations[kRound % 8][0];
+      constexpr int kRotateSecond = 32 - kThreefryRotations[kRound % 8][1];
+      x[0] = hn::Add(x[0], x[kFirst]);
+      x[kFirst] = hn::Xor(hn::RotateRight<kRotateFirst>(x[kFirst]), x[0]);
+      x[2] = hn::Add(x[2], x[kSecond]);
+      x[kSecond] = hn::Xor(hn::RotateRight<kRotateSecond>(x[kSecond]), x[2]);
+      if constexpr (kRound % 4 == 3) {
+        constexpr int kInjection = kRound / 4 + 1;
+        x[0] = hn::Add(x[0], schedule[kInjection % 5]);
+        x[1] = hn::Add(x[1], schedule[(kInjection + 1) % 5]);
+        x[2] = hn::Add(x[2], schedule[(kInjection + 2) % 5]);
+        x[3] = hn::Add(hn::Add(x[3], schedule[(kInjection + 3) % 5]), hn::Set(d, std::uint32_t{kInjection}));
+      }
+      rounds<kRound + 1>(x);
+    }
+  }
+
+  // Four words for counter (index, step, 0, 0).
+  HWY_INLINE void draw(std::uint32_t index, std::uint32_t step, FloatWords* x) const {
+    const WordTag<float> d;
+    x[0] = hn::Add(schedule[0], hn::Set(d, index));
+    x[1] = hn::Add(schedule[1], hn::Set(d, step));
+    x[2] = schedule[2];
+    x[3] = schedule[3];
+    rounds<0>(x);
+  }
+};
+
+// Two independent standard normals from two words (Box and Muller).
+HWY_INLINE void normals_of(FloatWords radius_word, FloatWords angle_word, Vector<float>* normal) {
+  const Tag<float> d;
+  const WordTag<float> dw;
+  const hn::RebindToSigned<Tag<float>> di;
+  const auto count = hn::ConvertTo(d, hn::BitCast(di, hn::ShiftRight<8>(radius_word)));
+  const auto uniform = hn::Mul(hn::Add(count, hn::Set(d, 1.0F)), hn::Set(d, 0x1p-24F));
+  const auto radius = hn::Sqrt(larger(hn::Zero(d), hn::Mul(hn::Set(d, -2.0F), log_of(uniform))));
+  // The upper 24 bits are an angle between -pi/4 and pi/4; bit 0 reflects it at the diagonal and bit 1 at the origin,
+  // which together cover the circle without range reduction.
+  const auto turn = hn::ConvertTo(d, hn::BitCast(di, hn::ShiftRight<8>(angle_word)));
+  const auto angle = fused(turn, hn::Set(d, 1.57079632679489662F * 0x1p-24F), hn::Set(d, -0.785398163397448310F));
+  const auto square = hn::Mul(angle, angle);
+  auto sine = fused(square, hn::Set(d, -1.9515295891e-4F), hn::Set(d, 8.3321608736e-3F));
+  sine = fused(sine, square, hn::Set(d, -1.6666654611e-1F));
+  sine = fused(hn::Mul(sine, square), angle, angle);
+  auto cosine = fused(square, hn::Set(d, 2.443315711809948e-5F), hn::Set(d, -1.388731625493765e-3F));
+  cosine = fused(cosine, square, hn::Set(d, 4.166664568298827e-2F));
+  cosine = fused(hn::Mul(cosine, square), square, fused(square, hn::Set(d, -0.5F), hn::Set(d, 1.0F)));
+  const auto sign = hn::BitCast(d, hn::ShiftLeft<31>(hn::ShiftRight<1>(angle_word)));
+  const auto reflected = hn::MaskFromVec(hn::BitCast(d, hn::Sub(hn::Zero(dw), hn::And(angle_word, hn::Set(dw, 1U)))));
+  const auto signed_radius = hn::Xor(radius, sign);
+  normal[0] = hn::Mul(signed_radius, hn::IfThenElse(reflected, sine, cosine));
+  normal[1] = hn::Mul(signed_radius, hn::IfThenElse(reflected, cosine, sine));
+}
+
+inline void add_normal(const AddNormal<float>& a) {
+  const Tag<float> d;
+  const std::size_t lanes = hn::Lanes(d);
+  const LaneThreefry generator(a.draw.keys);
+  const auto deviation = hn::Load(d, a.deviation);
+  const int total = a.units * a.rows;
+  int unit = 0;
+  int row = 0;
+  for (int element = 0; element < total; element += 4) {
+    FloatWords word[4];
+    generator.draw(a.draw.first + static_cast<std::uint32_t>(element / 4), a.draw.step, word);
+    Vector<float> normal[4];
+    normals_of(word[0], word[1], normal);
+    normals_of(word[2], word[3], normal + 2);
+    for (int offset = 0; offset < 4 && element + offset < total; ++offset) {
+      float* x = a.x.unit(unit) + row * lanes;
+      hn::Store(fused(deviation, normal[offset], hn::Load(d, x)), d, x);
+      if (++row == a.rows) {
+        row = 0;
+        ++unit;
+      }
+    }
+  }
+}
+
+// -log of an exponential variate, standard Gumbel.
+inline void gumbel_noise(const GumbelNoise<float>& a) {
+  const Tag<float> d;
+  const std::size_t lanes = hn::Lanes(d);
+  const hn::RebindToSigned<Tag<float>> di;
+  const LaneThreefry generator(a.draw.keys);
+  for (int element = 0; element < a.count; element += 4) {
+    FloatWords word[4];
+    generator.draw(a.draw.first + static_cast<std::uint32_t>(element / 4), a.draw.step, word);
+    for (int offset = 0; offset < 4 && element + offset < a.count; ++offset) {
+      // 23 bits and a half: never 0, never 1.
+      const auto count = hn::ConvertTo(d, hn::BitCast(di, hn::ShiftRight<9>(word[offset])));
+      const auto uniform = hn::Mul(hn::Add(count, hn::Set(d, 0.5F)), hn::Set(d, 0x1p-23F));
+      const auto exponential = hn::Neg(log_of(uniform));
+      hn::Store(hn::Neg(log_of(exponential)), d, a.out + (element + offset) * lanes);
+    }
+  }
+}
+
+inline void random_words(const RandomWords& a) {
+  const WordTag<float> d;
+  const std::size_t lanes = hn::Lanes(d);
+  const LaneThreefry generator(a.draw.keys);
+  for (int element = 0; element < a.count; element += 4) {
+    FloatWords word[4];
+    generator.draw(a.draw.first + static_cast<std::uint32_t>(element / 4), a.draw.step, word);
+    for (int offset = 0; offset < 4 && element + offset < a.count; ++offset) {
+      hn::StoreU(word[offset], d, a.out + (element + offset) * lanes);
+    }
+  }
+}
+
+}  // namespace modlab::engine::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
