@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace modlab::io {
+
+struct CsvRow {
+  int line = 0;  // in the file, from 1
+  std::vector<std::string> cells;
+};
+
+// A table with a header. Every row has as many cells as the header.
+struct Csv {
+  std::vector<std::string> header;
+  std::vector<CsvRow> rows;
+};
+
+// Cells are separated by commas, semicolons or tabs, whichever the header uses, trimmed, and freed of quotes around
+// them; a cell may not contain a separator. Blank lines, lines that start with '#' and a byte order mark are passed
+// over. Throws FormatError, naming `source` and the line, on ragged rows and on more than `max_rows` rows or
+// `max_columns` columns.
+Csv parse_csv(const std::string& text, const std::string& source, std::size_t max_rows, std::size_t max_columns);
+
+}  // namespace modlab::io

@@ -1,0 +1,50 @@
+#include "io/yaml_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "core/errors.h"
+
+namespace modlab::io {
+namespace {
+
+std::string hint(const std::string& message) {
+  if (message.find("illegal map value") != std::string::npos) {
+    return "; put text that contains ': ' in quotes";
+  }
+  if (message.find("end of map") != std::string::npos || message.find("end of sequence") != std::string::npos) {
+    return "; check the indentation and the brackets around this line";
+  }
+  return "; check this line against the form in tasks/README.md";
+}
+
+}  // namespace
+
+YAML::Node parse_yaml(const std::string& text, const std::string& source) {
+  try {
+    return YAML::Load(text);
+  } catch (const YAML::Exception& error) {
+    const std::string place = error.mark.is_null() ? source : fmt::format("{}:{}", source, error.mark.line + 1);
+    std::string message = error.msg;
+    std::ranges::replace_if(
+        message, [](unsigned char letter) { return std::iscntrl(letter) != 0; }, ' ');
+    throw FormatError(fmt::format("{}: not valid YAML: {}{}", place, message, hint(message)));
+  }
+}
+
+std::string place_of(const YAML::Node& node, const std::string& source) {
+  const YAML::Mark mark = node.Mark();
+  return mark.is_null() ? source : fmt::format("{}:{}", source, mark.line + 1);
+}
+
+std::string quote_for_message(std::string_view text) {
+  constexpr std::size_t kLongest = 40;
+  std::string quoted(text.substr(0, kLongest));
+  std::ranges::replace_if(
+      quoted, [](unsigned char letter) { return std::iscntrl(letter) != 0; }, '?');
+  return "'" + quoted + (text.size() > kLongest ? "...'" : "'");
+}
+
+}  // namespace modlab::io

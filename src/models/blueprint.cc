@@ -1,0 +1,317 @@
+#include "models/blueprint.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "core/errors.h"
+#include "models/initial_weights.h"
+#include "models/settings.h"
+#include "tasks/split.h"
+
+namespace modlab::models {
+namespace {
+
+constexpr int kPublishedHiddenWidth = 36;
+constexpr int kPublishedModuleWidth = 12;
+// Task bits stand above the sixteen input bits of a sample word.
+constexpr int kTaskBits = 16;
+constexpr int kMaxTasks = 16;
+// The most parameters a network may have: beyond, a block does not fit into memory.
+constexpr std::size_t kMaxParameters = 10'000'000;
+
+// Sizes for a task whose structure is not known: two levels, pairs of inputs and then the outputs, as the paper's depth 2.
+tasks::TrueSizes sizes_of(const tasks::TaskSuite& suite) {
+  if (const std::optional<tasks::TrueSizes> sizes = tasks::true_sizes(suite)) {
+    return *sizes;
+  }
+  const std::vector<int> levels = {(suite.inputs() + 1) / 2, suite.outputs()};
+  return {.modules = levels, .slots = levels, .pool = 2, .depth = 2};
+}
+
+void resolve_known(RunSpec& spec) {
+  if (spec.model == ModelKind::kModular && spec.known_inputs) {
+    spec.model = ModelKind::kModularFc;
+  }
+  if (spec.model == ModelKind::kShared && spec.known_inputs && spec.known_modules) {
+    spec.model = ModelKind::kSharedFcms;
+  }
+  if (spec.model == ModelKind::kModularFc || spec.model == ModelKind::kSharedFcms) {
+    spec.known_inputs = true;
+  }
+  spec.known_modules = spec.has_pool() && (spec.known_modules || spec.model == ModelKind::kSharedFcms);
+  spec.known_outputs = spec.known_outputs || spec.known_inputs;
+}
+
+void resolve_module_widths(RunSpec& spec) {
+  std::vector<int>& widths = spec.module_widths;
+  if (widths.empty()) {
+    widths = {kPublishedModuleWidth};
+  }
+  const bool is_complete = widths.size() >= 2 && widths.back() == 1;
+  if (is_complete && widths.front() != spec.fan_in) {
+    throw ConfigError(fmt::format("module_widths {} begins with {}, but fan_in is {}; make them equal",
+                                  fmt::join(widths, ","), widths.front(), spec.fan_in));
+  }
+  if (!is_complete) {
+    widths.insert(widths.begin(), spec.fan_in);
+    widths.push_back(1);
+  }
+}
+
+void check_picks(const RunSpec& spec, const tasks::TaskSuite& suite, const std::vector<int>& levels) {
+  int candidates = suite.inputs();
+  for (std::size_t level = 0; level < levels.size(); ++level) {
+    if (spec.fan_in > candidates) {
+      throw ConfigError(fmt::format("fan_in is {}, but level {} has only {} candidates to pick from; lower fan_in or {}",
+                                    spec.fan_in, level + 1, candidates,
+                                    level == 0 ? "use a task with more inputs" : "widen the level below"));
+    }
+    candidates = levels[level];
+  }
+  const int output_candidates =
+      spec.outputs_from_all ? std::accumulate(levels.begin(), levels.end(), 0) : levels.back();
+  if (suite.outputs() > output_candidates) {
+    throw ConfigError(fmt::format("task '{}' has {} outputs, but they have only {} modules to read; widen the last level",
+                                  spec.task, suite.outputs(), output_candidates));
+  }
+}
+
+void check_known(const RunSpec& spec, const tasks::TaskSuite& suite, const std::vector<int>& levels) {
+  if (!spec.known_inputs && !spec.known_modules && !spec.known_outputs) {
+    return;
+  }
+  // Says why where there is none.
+  const std::vector<tasks::Routing> routing = tasks::true_routing(suite, spec.has_pool(), spec.fan_in);
+  const tasks::TrueSizes sizes = sizes_of(suite);
+  const std::vector<int>& true_levels = spec.has_pool() ? sizes.slots : sizes.modules;
+  if (levels != true_levels) {
+    throw ConfigError(fmt::format("known routing needs the sizes of task '{}', {} {}; leave the setting out",
+                                  spec.task, spec.has_pool() ? "slots" : "modules", fmt::join(true_levels, ",")));
+  }
+  if (spec.known_modules && spec.pool < sizes.pool) {
+    throw ConfigError(fmt::format("known modules need a pool of at least {}, not {}", sizes.pool, spec.pool));
+  }
+}
+
+engine::Data make_data(const RunSpec& spec, const tasks::TaskSuite& suite) {
+  engine::Data data;
+  const int inputs = suite.inputs();
+  data.outputs = suite.outputs();
+  data.tasks = static_cast<int>(suite.tasks.size());
+  data.noisy_inputs = inputs;
+  for (int input = 0; input < inputs; ++input) {
+    data.inputs.push_back({inputs - 1 - input, 1});
+  }
+  const bool told = spec.is_mlp() && data.tasks > 1;
+  if (told && spec.task_input == TaskInput::kScalar) {
+    data.inputs.push_back({kTaskBits, 0xff});
+  }
+  for (int task = 0; told && spec.task_input == TaskInput::kOneHot && task < data.tasks; ++task) {
+    data.inputs.push_back({kTaskBits + task, 1});
+  }
+  for (int task = 0; task < data.tasks; ++task) {
+    const std::vector<std::uint32_t>& rows = suite.tasks[task].table.rows;
+    const std::uint32_t task_word = spec.task_input == TaskInput::kScalar ? static_cast<std::uint32_t>(task) : 1U << task;
+    for (std::uint32_t row = 0; row < rows.size(); ++row) {
+      data.input_words.push_back(row | task_word << kTaskBits);
+      data.target_words.push_back(rows[row] | static_cast<std::uint32_t>(task) << engine::kTaskShift);
+    }
+  }
+  return data;
+}
+
+// The settings in which the lanes of one block may differ.
+const std::set<std::string>& lane_settings() {
+  static const std::set<std::string> kNames = {
+      "split_seed", "seed", "lr",    "lr_structural", "lr_input", "lr_module", "weight_decay", "decay_structural",
+      "tau",        "init", "noise", "density",       "schedule", "gamma"};
+  return kNames;
+}
+
+}  // namespace
+
+std::string block_key(const RunSpec& spec) {
+  nlohmann::ordered_json shared = settings_json(spec);
+  for (const std::string& name : lane_settings()) {
+    shared.erase(name);
+  }
+  return shared.dump();
+}
+
+RunSpec resolve(const RunSpec& given, const tasks::TaskSuite& suite) {
+  RunSpec spec = given;
+  if (suite.tasks.size() > kMaxTasks) {
+    throw ConfigError(fmt::format("suite '{}' has {} tasks; at most {} are possible", spec.task, suite.tasks.size(),
+                                  kMaxTasks));
+  }
+  // Says so if the ratio leaves a part without rows.
+  tasks::published_splits(spec.ratio, spec.split_seed, 1 << suite.inputs(), static_cast<int>(suite.tasks.size()));
+  const tasks::TrueSizes sizes = sizes_of(suite);
+  if (spec.is_mlp()) {
+    if (spec.hidden.empty()) {
+      // Depth 1, 2, 3 of the paper: 1, 3, 5 hidden layers.
+      spec.hidden.assign(2 * sizes.depth - 1, kPublishedHiddenWidth);
+    }
+    if (spec.model == ModelKind::kSparse && spec.density <= 0) {
+      throw ConfigError("density must be above 0, or the network has no weights");
+    }
+  } else {
+    resolve_known(spec);
+    resolve_module_widths(spec);
+    if (spec.modules.empty() && !spec.has_pool()) {
+      spec.modules = sizes.modules;
+    }
+    if (spec.slots.empty() && spec.has_pool()) {
+      spec.slots = sizes.slots;
+    }
+    if (spec.pool == 0 && spec.has_pool()) {
+      spec.pool = sizes.pool;
+    }
+    const std::vector<int>& levels = spec.has_pool() ? spec.slots : spec.modules;
+    check_picks(spec, suite, levels);
+    check_known(spec, suite, levels);
+    if (spec.gumbel != engine::Gumbel::kOff && !spec.tau) {
+      throw ConfigError("gumbel needs a temperature; give tau a number, such as --tau 1");
+    }
+  }
+  return spec;
+}
+
+Blueprint make_blueprint(const RunSpec& spec, const tasks::TaskSuite& suite) {
+  Blueprint blueprint;
+  blueprint.data = make_data(spec, suite);
+  blueprint.block = {.epochs = spec.epochs,
+                     .batch_size = spec.batch_size,
+                     .optimizer = spec.optimizer,
+                     .loss = spec.loss,
+                     .gumbel = spec.is_mlp() ? engine::Gumbel::kOff : spec.gumbel};
+  if (spec.is_mlp()) {
+    MlpShape shape;
+    shape.widths.push_back(static_cast<int>(blueprint.data.inputs.size()));
+    shape.widths.insert(shape.widths.end(), spec.hidden.begin(), spec.hidden.end());
+    shape.widths.push_back(blueprint.data.outputs);
+    blueprint.layout = mlp_layout(shape);
+    blueprint.shape = shape;
+  } else {
+    ModularShape shape;
+    shape.inputs = suite.inputs();
+    shape.outputs = suite.outputs();
+    shape.tasks = blueprint.data.tasks;
+    shape.fan_in = spec.fan_in;
+    shape.levels = spec.has_pool() ? spec.slots : spec.modules;
+    shape.pool = spec.has_pool() ? spec.pool : 0;
+    shape.module_widths = spec.module_widths;
+    shape.outputs_from_all = spec.outputs_from_all;
+    shape.known_inputs = spec.known_inputs;
+    shape.known_modules = spec.known_modules;
+    shape.known_outputs = spec.known_outputs;
+    shape.noise_per_sample = spec.gumbel == engine::Gumbel::kSample;
+    blueprint.layout = modular_layout(shape).layout;
+    if (spec.known_inputs || spec.known_modules || spec.known_outputs) {
+      blueprint.known_routing = tasks::true_routing(suite, spec.has_pool(), spec.fan_in);
+    }
+    blueprint.shape = shape;
+  }
+  if (blueprint.layout.count > kMaxParameters) {
+    throw ConfigError(fmt::format("the network has {} parameters; at most {} are possible", blueprint.layout.count,
+                                  kMaxParameters));
+  }
+  return blueprint;
+}
+
+template <typename T>
+std::unique_ptr<engine::Network<T>> make_network(const Blueprint& blueprint, const engine::Kernels<T>& kernels) {
+  if (const auto* mlp = std::get_if<MlpShape>(&blueprint.shape)) {
+    return make_mlp<T>(*mlp, kernels);
+  }
+  return make_modular<T>(std::get<ModularShape>(blueprint.shape), kernels);
+}
+
+template std::unique_ptr<engine::Network<float>> make_network(const Blueprint&, const engine::Kernels<float>&);
+template std::unique_ptr<engine::Network<double>> make_network(const Blueprint&, const engine::Kernels<double>&);
+
+engine::LaneSettings make_lane(const RunSpec& spec, const Blueprint& blueprint, const tasks::TaskSuite& suite) {
+  engine::LaneSettings lane;
+  lane.seed = spec.seed;
+  lane.lr = spec.lr;
+  lane.lr_input = spec.lr_input;
+  lane.lr_module = spec.lr_module;
+  lane.weight_decay = spec.weight_decay;
+  lane.weight_decay_structural = spec.decay_structural ? spec.weight_decay : 0.0;
+  lane.inverse_tau = spec.tau ? 1.0 / *spec.tau : 1.0;
+  lane.noise = spec.noise;
+  lane.schedule = spec.schedule;
+  lane.gamma = spec.gamma;
+  lane.initial = initial_parameters(blueprint.layout, spec.init, spec.seed);
+  if (const auto* modular = std::get_if<ModularShape>(&blueprint.shape)) {
+    fix_known_selections(*modular, blueprint.known_routing, lane.initial);
+  }
+  if (spec.model == ModelKind::kSparse) {
+    lane.mask = random_mask(blueprint.layout, spec.density, spec.seed);
+    for (std::size_t parameter = 0; parameter < lane.initial.size(); ++parameter) {
+      lane.initial[parameter] *= lane.mask[parameter];
+    }
+  }
+  const int rows = 1 << suite.inputs();
+  const std::vector<tasks::Split> splits =
+      tasks::published_splits(spec.ratio, spec.split_seed, rows, static_cast<int>(suite.tasks.size()));
+  lane.part.resize(blueprint.data.samples());
+  for (std::size_t task = 0; task < splits.size(); ++task) {
+    const std::size_t first = task * rows;
+    for (const int row : splits[task].train) {
+      lane.train.push_back(static_cast<std::uint32_t>(first + row));
+      lane.part[first + row] = engine::Part::kTrain;
+    }
+    for (const int row : splits[task].validation) {
+      lane.part[first + row] = engine::Part::kValidation;
+    }
+    for (const int row : splits[task].test) {
+      lane.part[first + row] = engine::Part::kTest;
+    }
+  }
+  return lane;
+}
+
+std::vector<tasks::Routing> learned_routing(const ModularShape& shape, const std::vector<float>& parameters) {
+  const ModularLayout places = modular_layout(shape);
+  // The k best of a column of [task][candidate][column], ties to the lower index.
+  const auto picks = [&](std::size_t offset, int candidates, int columns, int task, int column, int k) {
+    std::vector<int> order(candidates);
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::stable_sort(order, [&](int a, int b) {
+      const std::size_t first = offset + static_cast<std::size_t>(task) * candidates * columns + column;
+      return parameters[first + static_cast<std::size_t>(a) * columns] >
+             parameters[first + static_cast<std::size_t>(b) * columns];
+    });
+    order.resize(k);
+    return order;
+  };
+  std::vector<tasks::Routing> routings(shape.tasks);
+  for (int task = 0; task < shape.tasks; ++task) {
+    tasks::Routing& routing = routings[task];
+    int below = shape.inputs;
+    for (std::size_t level = 0; level < shape.levels.size(); ++level) {
+      const int slots = shape.levels[level];
+      routing.inputs.emplace_back();
+      if (shape.pool > 0) {
+        routing.modules.emplace_back();
+      }
+      for (int slot = 0; slot < slots; ++slot) {
+        routing.inputs.back().push_back(picks(places.inputs[level], below, slots, task, slot, shape.fan_in));
+        if (shape.pool > 0) {
+          routing.modules.back().push_back(picks(places.members[level], shape.pool, slots, task, slot, 1).front());
+        }
+      }
+      below = slots;
+    }
+    routing.outputs = picks(places.outputs, shape.output_candidates(), 1, task, 0, shape.outputs);
+    routing.outputs_from_all_levels = shape.outputs_from_all;
+  }
+  return routings;
+}
+
+}  // namespace modlab::models

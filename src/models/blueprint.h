@@ -1,0 +1,43 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "models/mlp.h"
+#include "models/modular.h"
+#include "models/run_spec.h"
+#include "tasks/routing.h"
+#include "tasks/task.h"
+
+namespace modlab::models {
+
+// What runs of one shape have in common: network, data, and the settings that all lanes of a block share. Runs with equal
+// block keys have equal blueprints and can train in one block.
+struct Blueprint {
+  std::variant<MlpShape, ModularShape> shape;
+  engine::Layout layout;
+  engine::Data data;
+  engine::BlockSettings block;
+  std::vector<tasks::Routing> known_routing;  // one for each task, where some selection is known
+};
+
+// Fills in what the spec leaves to the task (sizes), and checks that the whole makes sense for it: a module picks no more
+// candidates than there are, known routing has a graph to come from, the split leaves rows. Throws ConfigError.
+RunSpec resolve(const RunSpec& spec, const tasks::TaskSuite& suite);
+
+// For a resolved spec: all settings but those in which the lanes of a block may differ.
+std::string block_key(const RunSpec& spec);
+Blueprint make_blueprint(const RunSpec& spec, const tasks::TaskSuite& suite);
+
+template <typename T>
+std::unique_ptr<engine::Network<T>> make_network(const Blueprint& blueprint, const engine::Kernels<T>& kernels);
+
+// The lane of one run: rates, split, mask and initial weights.
+engine::LaneSettings make_lane(const RunSpec& spec, const Blueprint& blueprint, const tasks::TaskSuite& suite);
+
+// What a modular network's parameters select without noise, one routing for each task.
+std::vector<tasks::Routing> learned_routing(const ModularShape& shape, const std::vector<float>& parameters);
+
+}  // namespace modlab::models

@@ -1,0 +1,353 @@
+#include "models/modular.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "models/module.h"
+#include "models/selection.h"
+
+namespace modlab::models {
+namespace {
+
+using engine::Kernels;
+using engine::Layout;
+using engine::Rate;
+using engine::Samples;
+using engine::Step;
+using engine::UnitBuffer;
+using engine::Units;
+
+// A truth table of six inputs is one chunk.
+constexpr int kChunkRows = 64;
+
+template <typename T>
+class Modular final : public engine::Network<T> {
+ public:
+  Modular(const ModularShape& shape, const Kernels<T>& kernels)
+      : kernels_(kernels),
+        shape_(shape),
+        places_(modular_layout(shape)),
+        module_(shape.module_widths, kChunkRows, kernels),
+        values_(shape.slots(), kChunkRows, kernels.lanes),
+        dvalues_(shape.slots(), kChunkRows, kernels.lanes),
+        z_(shape.slots() * shape.fan_in, kChunkRows, kernels.lanes),
+        dz_(shape.fan_in, kChunkRows, kernels.lanes),
+        outputs_(shape.outputs, kChunkRows, kernels.lanes),
+        output_selection_(selection(places_.outputs, shape.output_candidates(), 1, shape.outputs, !shape.known_outputs),
+                          kChunkRows, kernels) {
+    int below = shape.inputs;
+    int slot = 0;
+    for (std::size_t level = 0; level < shape.levels.size(); ++level) {
+      first_slot_.push_back(slot);
+      const int slots = shape.levels[level];
+      input_selections_.emplace_back(
+          selection(places_.inputs[level], below, slots, shape.fan_in, !shape.known_inputs), kChunkRows, kernels);
+      if (has_pool()) {
+        SelectionShape members = selection(places_.members[level], shape.pool, slots, 1, !shape.known_modules);
+        members.softmax = true;
+        member_selections_.emplace_back(members, kChunkRows, kernels);
+      }
+      below = slots;
+      slot += slots;
+    }
+    if (has_pool()) {
+      pool_values_ = UnitBuffer<T>(slot * shape.pool, kChunkRows, kernels.lanes);
+      const std::size_t size = module_.size() * kernels.lanes;
+      slot_parameters_.resize(slot * size);
+      slot_gradients_.resize(slot * size);
+      evaluated_parameters_.resize(shape.tasks * slot * size);
+      member_d_ = UnitBuffer<T>(shape.pool, kChunkRows, kernels.lanes);
+      member_dz_ = UnitBuffer<T>(shape.fan_in, kChunkRows, kernels.lanes);
+    }
+  }
+
+  const Layout& layout() const override { return places_.layout; }
+  int chunk_rows() const override { return kChunkRows; }
+
+  void begin_step(const Step<T>& step) override {
+    output_selection_.begin_step(step);
+    for (Selection<T>& inputs : input_selections_) {
+      inputs.begin_step(step);
+    }
+    for (std::size_t level = 0; level < member_selections_.size(); ++level) {
+      Selection<T>& members = member_selections_[level];
+      members.begin_step(step);
+      if (!members.per_row()) {
+        for (int slot = 0; slot < shape_.levels[level]; ++slot) {
+          blend_member(step.parameters, members.step_picks(slot), slot_parameters(first_slot_[level] + slot));
+        }
+      }
+    }
+  }
+
+  Units<const T> forward(const Step<T>& step, const Samples<T>& samples) override {
+    const int rows = samples.rows;
+    for (std::size_t level = 0; level < shape_.levels.size(); ++level) {
+      Selection<T>& inputs = input_selections_[level];
+      inputs.begin_chunk(step, samples);
+      if (has_pool()) {
+        member_selections_[level].begin_chunk(step, samples);
+      }
+      const Units<const T> x = below(level, samples.inputs);
+      for (int slot = 0; slot < shape_.levels[level]; ++slot) {
+        const int index = first_slot_[level] + slot;
+        const Units<T> z = z_.from(static_cast<std::size_t>(index) * shape_.fan_in);
+        inputs.read(slot, x, z, rows);
+        if (!has_pool()) {
+          module_.forward(step.parameters + module_offset(index), z, values_.unit(index), rows);
+        } else if (needs_whole_pool()) {
+          const Units<T> pool_values = pool_values_.from(static_cast<std::size_t>(index) * shape_.pool);
+          for (int member = 0; member < shape_.pool; ++member) {
+            module_.forward(step.parameters + module_offset(member), z, pool_values.unit(member), rows);
+          }
+          member_selections_[level].read(slot, pool_values, values_.from(index), rows);
+        } else {
+          module_.forward(slot_parameters(index), z, values_.unit(index), rows);
+        }
+      }
+    }
+    output_selection_.begin_chunk(step, samples);
+    output_selection_.read(0, output_values(), outputs_.view(), rows);
+    return outputs_.view();
+  }
+
+  void backward(const Step<T>& step, const Samples<T>& samples, Units<const T> doutputs, T* gradients) override {
+    const int rows = samples.rows;
+    for (int slot = 0; slot < shape_.slots(); ++slot) {
+      std::fill_n(dvalues_.unit(slot), static_cast<std::size_t>(rows) * kernels_.lanes, T{0});
+    }
+    output_selection_.collect(0, step, samples, doutputs, output_values(), gradients);
+    output_selection_.write(0, doutputs, dvalues_.from(first_output_slot()), rows);
+    for (std::size_t level = shape_.levels.size(); level-- > 0;) {
+      const Units<const T> x = below(level, samples.inputs);
+      for (int slot = 0; slot < shape_.levels[level]; ++slot) {
+        module_backward(level, slot, step, samples, gradients);
+        input_selections_[level].collect(slot, step, samples, dz_.view(), x, gradients);
+        if (level > 0) {
+          input_selections_[level].write(slot, dz_.view(), dvalues_.from(first_slot_[level - 1]), rows);
+        }
+      }
+    }
+  }
+
+  void end_step(const Step<T>& step, T* gradients) override {
+    output_selection_.end_step(step, gradients);
+    for (Selection<T>& inputs : input_selections_) {
+      inputs.end_step(step, gradients);
+    }
+    for (std::size_t level = 0; level < member_selections_.size(); ++level) {
+      Selection<T>& members = member_selections_[level];
+      members.end_step(step, gradients);
+      if (!members.per_row()) {
+        for (int slot = 0; slot < shape_.levels[level]; ++slot) {
+          return_gradients(members.step_picks(slot), first_slot_[level] + slot, gradients);
+        }
+      }
+    }
+    std::fill(slot_gradients_.begin(), slot_gradients_.end(), T{0});
+  }
+
+  void begin_evaluation(const T* parameters) override {
+    output_selection_.begin_evaluation(parameters);
+    for (Selection<T>& inputs : input_selections_) {
+      inputs.begin_evaluation(parameters);
+    }
+    for (std::size_t level = 0; level < member_selections_.size(); ++level) {
+      Selection<T>& members = member_selections_[level];
+      members.begin_evaluation(parameters);
+      for (int task = 0; task < shape_.tasks; ++task) {
+        for (int slot = 0; slot < shape_.levels[level]; ++slot) {
+          blend_member(parameters, members.evaluated_picks(slot, task),
+                       evaluated_parameters(task, first_slot_[level] + slot));
+        }
+      }
+    }
+  }
+
+  Units<const T> evaluate(const T* parameters, Units<const T> inputs, int rows, int task) override {
+    for (std::size_t level = 0; level < shape_.levels.size(); ++level) {
+      const Units<const T> x = below(level, inputs);
+      for (int slot = 0; slot < shape_.levels[level]; ++slot) {
+        const int index = first_slot_[level] + slot;
+        const Units<T> z = z_.from(static_cast<std::size_t>(index) * shape_.fan_in);
+        input_selections_[level].read_evaluated(slot, task, x, z, rows);
+        const T* module = has_pool() ? evaluated_parameters(task, index) : parameters + module_offset(index);
+        module_.forward(module, z, values_.unit(index), rows);
+      }
+    }
+    output_selection_.read_evaluated(0, task, output_values(), outputs_.view(), rows);
+    return outputs_.view();
+  }
+
+ private:
+  SelectionShape selection(std::size_t offset, int candidates, int columns, int k, bool learned) const {
+    const std::size_t begin = places_.layout.structural_begin;
+    return {.offset = offset,
+            .noise_unit = (offset - begin) / shape_.tasks,
+            .structural_begin = begin,
+            .candidates = candidates,
+            .columns = columns,
+            .k = k,
+            .tasks = shape_.tasks,
+            .softmax = false,
+            .learned = learned,
+            .per_sample = shape_.noise_per_sample};
+  }
+
+  bool has_pool() const { return shape_.pool > 0; }
+  // Module logits learn from what every member would have said; and a choice per row needs every member at hand.
+  bool needs_whole_pool() const { return !shape_.known_modules || member_selections_.front().per_row(); }
+
+  Units<const T> below(std::size_t level, Units<const T> inputs) {
+    return level == 0 ? inputs : Units<const T>(values_.from(first_slot_[level - 1]));
+  }
+  int first_output_slot() const { return shape_.outputs_from_all ? 0 : first_slot_.back(); }
+  Units<const T> output_values() { return values_.from(first_output_slot()); }
+
+  std::size_t module_offset(int module) const { return places_.modules[module] * kernels_.lanes; }
+  T* slot_parameters(int slot) { return slot_parameters_.data() + slot * module_.size() * kernels_.lanes; }
+  T* slot_gradients(int slot) { return slot_gradients_.data() + slot * module_.size() * kernels_.lanes; }
+  T* evaluated_parameters(int task, int slot) {
+    return evaluated_parameters_.data() +
+           (static_cast<std::size_t>(task) * shape_.slots() + slot) * module_.size() * kernels_.lanes;
+  }
+
+  // Copies each lane's picked pool member: choosing parameters is choosing among "units" of parameters.
+  void blend_member(const T* parameters, Units<const T> picks, T* to) {
+    kernels_.gather({.x = {parameters + module_offset(0), module_.size() * kernels_.lanes},
+                     .candidates = shape_.pool,
+                     .picks = picks,
+                     .pick_per_row = false,
+                     .z = {to, 0},
+                     .rows = static_cast<int>(module_.size()),
+                     .k = 1});
+  }
+  void return_gradients(Units<const T> picks, int slot, T* gradients) {
+    kernels_.scatter({.dz = {slot_gradients(slot), 0},
+                      .picks = picks,
+                      .pick_per_row = false,
+                      .dx = {gradients + module_offset(0), module_.size() * kernels_.lanes},
+                      .candidates = shape_.pool,
+                      .rows = static_cast<int>(module_.size()),
+                      .k = 1});
+  }
+
+  // From the gradient of a slot's value to dz_, its module's gradients and its module logits'.
+  void module_backward(std::size_t level, int slot, const Step<T>& step, const Samples<T>& samples, T* gradients) {
+    const int index = first_slot_[level] + slot;
+    const Units<T> z = z_.from(static_cast<std::size_t>(index) * shape_.fan_in);
+    const Units<T> d = dvalues_.from(index);
+    if (!has_pool()) {
+      const std::size_t module = module_offset(index);
+      module_.backward(step.parameters + module, z, d.data, dz_.view(), gradients + module, samples.rows);
+      return;
+    }
+    Selection<T>& members = member_selections_[level];
+    const Units<T> pool_values = pool_values_.from(static_cast<std::size_t>(index) * shape_.pool);
+    members.collect(slot, step, samples, d, pool_values, gradients);
+    if (!members.per_row()) {
+      module_.backward(slot_parameters(index), z, d.data, dz_.view(), slot_gradients(index), samples.rows);
+      return;
+    }
+    const std::size_t row_elements = static_cast<std::size_t>(samples.rows) * kernels_.lanes;
+    for (int member = 0; member < shape_.pool; ++member) {
+      std::fill_n(member_d_.unit(member), row_elements, T{0});
+    }
+    members.write(slot, d, member_d_.view(), samples.rows);
+    for (int member = 0; member < shape_.pool; ++member) {
+      const std::size_t module = module_offset(member);
+      const Units<T> dz = member == 0 ? dz_.view() : member_dz_.view();
+      module_.backward(step.parameters + module, z, member_d_.unit(member), dz, gradients + module, samples.rows);
+      for (int position = 0; member > 0 && position < shape_.fan_in; ++position) {
+        kernels_.add_to(dz.unit(position), dz_.unit(position), samples.rows);
+      }
+    }
+  }
+
+  const Kernels<T>& kernels_;
+  ModularShape shape_;
+  ModularLayout places_;
+  Module<T> module_;
+  std::vector<int> first_slot_;  // of each level, counting slots through all levels
+  UnitBuffer<T> values_;         // each slot's output
+  UnitBuffer<T> dvalues_;
+  UnitBuffer<T> z_;  // each slot's inputs
+  UnitBuffer<T> dz_;
+  UnitBuffer<T> outputs_;
+  UnitBuffer<T> pool_values_;  // what every pool member says in every slot
+  UnitBuffer<T> member_d_;
+  UnitBuffer<T> member_dz_;
+  AlignedVector<T> slot_parameters_;  // each slot's picked pool member
+  AlignedVector<T> slot_gradients_;
+  AlignedVector<T> evaluated_parameters_;  // the same for each task in evaluation
+  Selection<T> output_selection_;
+  std::vector<Selection<T>> input_selections_;
+  std::vector<Selection<T>> member_selections_;
+};
+
+}  // namespace
+
+int ModularShape::slots() const { return std::accumulate(levels.begin(), levels.end(), 0); }
+
+ModularLayout modular_layout(const ModularShape& shape) {
+  ModularLayout places;
+  Layout& layout = places.layout;
+  const auto logits_shape = [&](int candidates, int columns) {
+    std::vector<int> dimensions = {candidates, columns};
+    if (shape.tasks > 1) {
+      dimensions.insert(dimensions.begin(), shape.tasks);
+    }
+    return dimensions;
+  };
+  const auto add_input_selections = [&] {
+    int below = shape.inputs;
+    for (std::size_t level = 0; level < shape.levels.size(); ++level) {
+      places.inputs.push_back(layout.add(fmt::format("level{}.inputs", level + 1),
+                                         logits_shape(below, shape.levels[level]),
+                                         shape.known_inputs ? Rate::kFrozen : Rate::kInput, 0, 0));
+      below = shape.levels[level];
+    }
+    std::vector<int> dimensions = {shape.output_candidates()};
+    if (shape.tasks > 1) {
+      dimensions.insert(dimensions.begin(), shape.tasks);
+    }
+    places.outputs = layout.add("outputs", dimensions, shape.known_outputs ? Rate::kFrozen : Rate::kInput, 0, 0);
+  };
+  // The published order: own modules after the selection vectors, a shared pool before them.
+  if (shape.pool > 0) {
+    for (int member = 0; member < shape.pool; ++member) {
+      places.modules.push_back(layout.count);
+      add_module_tensors(layout, fmt::format("pool.module{}", member), shape.module_widths);
+    }
+    layout.structural_begin = layout.count;
+    for (std::size_t level = 0; level < shape.levels.size(); ++level) {
+      places.members.push_back(layout.add(fmt::format("level{}.modules", level + 1),
+                                          logits_shape(shape.pool, shape.levels[level]),
+                                          shape.known_modules ? Rate::kFrozen : Rate::kModule, 0, 0));
+    }
+    add_input_selections();
+    layout.structural_count = layout.count - layout.structural_begin;
+  } else {
+    add_input_selections();
+    layout.structural_count = layout.count;
+    for (std::size_t level = 0; level < shape.levels.size(); ++level) {
+      for (int slot = 0; slot < shape.levels[level]; ++slot) {
+        places.modules.push_back(layout.count);
+        add_module_tensors(layout, fmt::format("level{}.module{}", level + 1, slot), shape.module_widths);
+      }
+    }
+  }
+  return places;
+}
+
+template <typename T>
+std::unique_ptr<engine::Network<T>> make_modular(const ModularShape& shape, const Kernels<T>& kernels) {
+  return std::make_unique<Modular<T>>(shape, kernels);
+}
+
+template std::unique_ptr<engine::Network<float>> make_modular(const ModularShape&, const Kernels<float>&);
+template std::unique_ptr<engine::Network<double>> make_modular(const ModularShape&, const Kernels<double>&);
+
+}  // namespace modlab::models

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "models/blueprint.h"
+#include "models/run_spec.h"
+
+namespace modlab::models {
+
+// Runs ready to train: resolved, checked, and packed by shape into blocks of lanes. Making a plan trains nothing, so all
+// mistakes in settings come to light here.
+struct Plan {
+  struct Group {  // runs of one shape
+    Blueprint blueprint;
+    std::vector<std::size_t> runs;
+  };
+
+  std::vector<RunSpec> runs;
+  std::map<std::string, tasks::TaskSuite> suites;  // by task name
+  std::vector<Group> groups;
+
+  const tasks::TaskSuite& suite_of(const RunSpec& spec) const { return suites.at(spec.task); }
+};
+
+Plan make_plan(const std::vector<RunSpec>& runs);
+
+// How many rows each part of a run's split has, over all tasks.
+struct PartRows {
+  int train = 0;
+  int validation = 0;
+  int test = 0;
+  int outputs = 0;
+};
+PartRows part_rows(const RunSpec& spec, const tasks::TaskSuite& suite);
+
+// Called for each finished run, one at a time, from any thread.
+using Sink = std::function<void(std::size_t run, const Blueprint& blueprint, engine::LaneResult&& result)>;
+
+// Trains all runs of a plan on `threads` threads. Ends early if progress.stop is set; a run then either reached the sink
+// or left no trace.
+void train_population(const Plan& plan, int threads, const engine::Kernels<float>& kernels, engine::Progress& progress,
+                      const Sink& sink);
+
+}  // namespace modlab::models
