@@ -78,6 +78,7 @@ struct LaneResult {
   Snapshot last;
   std::vector<Scores> curve;  // one for each epoch
   bool diverged = false;      // a loss that is not a number
+  double seconds = 0;         // of one thread: this network's share of its block
 };
 
 // Shared with other threads.

@@ -1,6 +1,7 @@
 #include "models/population.h"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -78,11 +79,14 @@ void train_population(const Plan& plan, int threads, const engine::Kernels<float
           const RunSpec& spec = plan.runs[block.group->runs[block.first + lane]];
           lanes.push_back(make_lane(spec, blueprint, plan.suite_of(spec)));
         }
+        const auto begin = std::chrono::steady_clock::now();
         const auto network = make_network<float>(blueprint, kernels);
         std::vector<engine::LaneResult> results =
             engine::train_block(kernels, *network, blueprint.data, blueprint.block, lanes, progress);
+        const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
         const std::lock_guard lock(mutex);
         for (std::size_t lane = 0; lane < results.size(); ++lane) {
+          results[lane].seconds = seconds.count() / static_cast<double>(results.size());
           sink(block.group->runs[block.first + lane], blueprint, std::move(results[lane]));
         }
       }

@@ -1,0 +1,101 @@
+#include "cli/progress_bar.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+
+namespace modlab::cli {
+namespace {
+
+constexpr auto kRedraw = std::chrono::milliseconds(100);
+constexpr auto kPlainLineEvery = std::chrono::seconds(10);
+constexpr int kBarWidth = 28;
+
+// A signal handler may touch nothing but lock-free atomics.
+std::atomic<bool> interrupted{false};
+void on_interrupt(int /*signal*/) { interrupted = true; }
+
+std::string duration_text(double seconds) {
+  if (seconds < 60) {
+    return fmt::format("{:.0f} s", seconds);
+  }
+  const int minutes = static_cast<int>(seconds / 60);
+  return minutes < 60 ? fmt::format("{} min {:02.0f} s", minutes, seconds - 60.0 * minutes)
+                      : fmt::format("{} h {:02} min", minutes / 60, minutes % 60);
+}
+
+}  // namespace
+
+ProgressBar::ProgressBar(engine::Progress& progress, std::size_t networks, std::int64_t total_epochs, bool quiet)
+    : progress_(progress),
+      networks_(networks),
+      total_epochs_(total_epochs),
+      quiet_(quiet),
+      is_terminal_(::isatty(STDERR_FILENO) == 1),
+      begin_(std::chrono::steady_clock::now()),
+      last_line_(begin_) {
+  interrupted = false;
+  std::signal(SIGINT, &on_interrupt);
+  std::signal(SIGTERM, &on_interrupt);
+  thread_ = std::thread([this] { watch(); });
+}
+
+ProgressBar::~ProgressBar() {
+  {
+    const std::lock_guard lock(mutex_);
+    done_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+  if (is_terminal_ && !quiet_) {
+    fmt::print(stderr, "\r\033[K");
+  }
+}
+
+double ProgressBar::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+}
+
+void ProgressBar::watch() {
+  std::unique_lock lock(mutex_);
+  while (!wake_.wait_for(lock, kRedraw, [this] { return done_; })) {
+    if (interrupted) {
+      progress_.stop = true;
+    }
+    if (!quiet_) {
+      draw();
+    }
+  }
+}
+
+void ProgressBar::draw() {
+  const double share =
+      static_cast<double>(progress_.epochs_done.load(std::memory_order_relaxed)) / static_cast<double>(total_epochs_);
+  const double elapsed = seconds();
+  const double rate = share * static_cast<double>(networks_) / std::max(elapsed, 1e-9);
+  const std::string left = share > 0 ? duration_text(elapsed * (1 - share) / share) : "?";
+  if (is_terminal_) {
+    const int filled = static_cast<int>(share * kBarWidth);
+    std::string bar;
+    for (int cell = 0; cell < kBarWidth; ++cell) {
+      bar += cell < filled ? "█" : "░";
+    }
+    fmt::print(stderr, "\r\033[K{} {:3.0f} %  {:.0f} of {} networks  {:.0f}/s  {} left", bar, 100 * share,
+               share * static_cast<double>(networks_), networks_, rate, left);
+    std::fflush(stderr);
+    return;
+  }
+  const auto now = std::chrono::steady_clock::now();
+  if (now - last_line_ >= kPlainLineEvery) {
+    last_line_ = now;
+    fmt::print(stderr, "{:.0f} % of {} networks, {:.0f}/s, {} left\n", 100 * share, networks_, rate, left);
+  }
+}
+
+}  // namespace modlab::cli

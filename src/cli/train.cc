@@ -1,0 +1,215 @@
+#include <fmt/format.h>
+
+#include <map>
+#include <optional>
+#include <thread>
+
+#include "cli/arguments.h"
+#include "cli/progress_bar.h"
+#include "cli/published_flags.h"
+#include "cli/run_list.h"
+#include "cli/train_table.h"
+#include "cli/verbs.h"
+#include "core/errors.h"
+#include "core/text.h"
+#include "io/file.h"
+#include "models/population.h"
+#include "models/saved_network.h"
+#include "models/settings.h"
+#include "tasks/truth_table.h"
+
+namespace modlab::cli {
+namespace {
+
+constexpr int kMaxThreads = 1024;
+
+const std::vector<Option>& own_options() {
+  static const std::vector<Option> kOptions = {
+      {"threads", Arity::kOne, "N", "threads to train on; default: all cores", {}},
+      {"json", Arity::kSwitch, "", "print one JSON object instead of the table", {}},
+      {"curves", Arity::kOne, "FILE", "write losses and accuracies of every epoch as CSV", {}},
+      {"save", Arity::kOne, "DIR", "write every network as ID.safetensors, with its settings in ID.json", {}},
+      {"help", Arity::kFlag, "", "this text", {}},
+  };
+  return kOptions;
+}
+
+void print_help() {
+  fmt::print(
+      "modlab train: train one network or a population on a Boolean task\n\n"
+      "  modlab train --task depth2 --model modular-shared --seed 0..99\n"
+      "  modlab train --task depth2 --model dense,modular-shared --ratio 0.3,0.5,0.7 --seed 0..24\n\n"
+      "Lists (0.1,0.01) and ranges (0..99) in any setting multiply into a population. The flags of the\n"
+      "published script work too.\n\nSettings\n{}\nOutput\n{}",
+      describe_options(setting_options()), describe_options(own_options()));
+}
+
+int thread_count(const Arguments& arguments) {
+  if (!arguments.has("threads")) {
+    return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  }
+  const std::optional<long long> threads = parse_integer(arguments.text("threads"));
+  if (!threads || *threads < 1 || *threads > kMaxThreads) {
+    throw ConfigError(fmt::format("threads must be a whole number from 1 to {}, not '{}'", kMaxThreads,
+                                  arguments.text("threads")));
+  }
+  return static_cast<int>(*threads);
+}
+
+// Writes the curves of runs in their order, though they finish in any.
+class CurveWriter {
+ public:
+  CurveWriter(const std::string& path, const models::Plan& plan) : plan_(plan), file_(path) {
+    file_.write(
+        "run,id,epoch,train_loss,validation_loss,test_loss,train_accuracy,validation_accuracy,test_accuracy,"
+        "train_row_accuracy,validation_row_accuracy,test_row_accuracy\n");
+  }
+
+  void add(std::size_t run, std::vector<engine::Scores>&& curve) {
+    waiting_.emplace(run, std::move(curve));
+    for (auto next = waiting_.find(next_run_); next != waiting_.end(); next = waiting_.find(next_run_)) {
+      write(next_run_++, next->second);
+      waiting_.erase(next);
+    }
+  }
+  void commit() { file_.commit(); }
+
+ private:
+  void write(std::size_t run, const std::vector<engine::Scores>& curve) {
+    const models::RunSpec& spec = plan_.runs[run];
+    const models::PartRows rows = models::part_rows(spec, plan_.suite_of(spec));
+    const int part_rows[] = {rows.train, rows.validation, rows.test};
+    const std::string id = models::run_id(spec);
+    std::string text;
+    for (std::size_t epoch = 0; epoch < curve.size(); ++epoch) {
+      text += fmt::format("{},{},{}", run, id, epoch + 1);
+      for (const engine::PartScore& part : curve[epoch].parts) {
+        text += fmt::format(",{}", part.loss);
+      }
+      for (std::size_t part = 0; part < engine::kParts; ++part) {
+        text += fmt::format(",{:.6g}", 100.0 * curve[epoch].parts[part].right_bits / (part_rows[part] * rows.outputs));
+      }
+      for (std::size_t part = 0; part < engine::kParts; ++part) {
+        text += fmt::format(",{:.6g}", 100.0 * curve[epoch].parts[part].right_rows / part_rows[part]);
+      }
+      text += '\n';
+    }
+    file_.write(text);
+  }
+
+  const models::Plan& plan_;
+  io::AtomicFile file_;
+  std::map<std::size_t, std::vector<engine::Scores>> waiting_;
+  std::size_t next_run_ = 0;
+};
+
+void save_network(const std::string& folder, const models::RunSpec& spec, const engine::Layout& layout,
+                  const engine::LaneResult& result, const nlohmann::ordered_json& run) {
+  const std::string path = folder + "/" + models::run_id(spec);
+  io::write_file(path + ".json", run.dump(2) + "\n");
+  io::write_file(path + ".safetensors", io::encode_safetensors(models::to_tensor_file(layout, result, run)));
+}
+
+std::string base_rates(const models::Plan& plan) {
+  std::string text;
+  for (const auto& [name, suite] : plan.suites) {
+    double sum = 0;
+    for (const tasks::Task& task : suite.tasks) {
+      sum += tasks::always_zero_accuracy(task.table);
+    }
+    text += fmt::format("{}{} {:.1f} %", text.empty() ? "" : ", ", name,
+                        100.0 * sum / static_cast<double>(suite.tasks.size()));
+  }
+  return text;
+}
+
+}  // namespace
+
+int run_train(std::span<const std::string> words) {
+  std::vector<Option> options = setting_options();
+  options.insert(options.end(), own_options().begin(), own_options().end());
+  const std::vector<Option> published = published_options();
+  options.insert(options.end(), published.begin(), published.end());
+  const Arguments arguments(words, options);
+  if (arguments.has("help")) {
+    print_help();
+    return 0;
+  }
+  if (!arguments.positional().empty()) {
+    throw ConfigError(fmt::format("'{}' belongs to no setting; settings begin with --", arguments.positional().front()));
+  }
+  const int threads = thread_count(arguments);
+  const engine::Kernels<float>& kernels = engine::kernels();
+  const models::Plan plan = models::make_plan(runs_from(arguments));
+
+  // Places that cannot be written come to light before anything is trained.
+  const bool as_json = arguments.is_on("json");
+  const std::string folder = arguments.text("save");
+  if (!folder.empty()) {
+    io::prepare_folder(folder);
+  }
+  std::optional<CurveWriter> curves;
+  if (arguments.has("curves")) {
+    curves.emplace(arguments.text("curves"), plan);
+  }
+
+  std::int64_t total_epochs = 0;
+  for (const models::RunSpec& spec : plan.runs) {
+    total_epochs += spec.epochs;
+  }
+  std::vector<RunSummary> summaries(plan.runs.size());
+  std::vector<nlohmann::ordered_json> objects(as_json ? plan.runs.size() : 0);
+  std::size_t finished = 0;
+  double seconds = 0;
+  {
+    engine::Progress progress;
+    const ProgressBar bar(progress, plan.runs.size(), total_epochs, as_json);
+    models::train_population(
+        plan, threads, kernels, progress,
+        [&](std::size_t run, const models::Blueprint& blueprint, engine::LaneResult&& result) {
+          const models::RunSpec& spec = plan.runs[run];
+          const models::PartRows rows = models::part_rows(spec, plan.suite_of(spec));
+          summaries[run] = {true, result.diverged, result.best.epoch,
+                            100.0 * result.best.scores[engine::Part::kTest].right_bits / (rows.test * rows.outputs),
+                            result.seconds};
+          if (as_json || !folder.empty()) {
+            nlohmann::ordered_json object = models::run_json(spec, result, rows, blueprint.data.tasks);
+            if (!folder.empty()) {
+              save_network(folder, spec, blueprint.layout, result, object);
+            }
+            if (as_json) {
+              objects[run] = std::move(object);
+            }
+          }
+          if (curves) {
+            curves->add(run, std::move(result.curve));
+          }
+          ++finished;
+        });
+    seconds = bar.seconds();
+  }
+  if (finished < plan.runs.size()) {
+    throw Interrupted(fmt::format("Stopped: {} of {} networks are done{}.", finished, plan.runs.size(),
+                                  folder.empty() ? "; nothing was written" : fmt::format(" and saved in {}", folder)));
+  }
+  if (curves) {
+    curves->commit();
+  }
+  if (as_json) {
+    nlohmann::ordered_json output;
+    output["runs"] = objects;
+    output["seconds"] = seconds;
+    output["threads"] = threads;
+    output["target"] = kernels.target;
+    fmt::print("{}\n", output.dump());
+    return 0;
+  }
+  fmt::print("{}\n", train_table(plan, summaries));
+  fmt::print("Test accuracy is per bit, at the first best validation epoch; always 0 scores {}.\n", base_rates(plan));
+  fmt::print("{} network{} in {:.2f} s, {:.0f} a second ({}, {} thread{}).\n", plan.runs.size(),
+             plan.runs.size() == 1 ? "" : "s", seconds, static_cast<double>(plan.runs.size()) / seconds, kernels.target,
+             threads, threads == 1 ? "" : "s");
+  return 0;
+}
+
+}  // namespace modlab::cli

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/population.h"
+
+namespace modlab::cli {
+
+// What the table needs of a finished run.
+struct RunSummary {
+  bool finished = false;
+  bool diverged = false;
+  int best_epoch = 0;
+  double test_accuracy = 0;  // percent, at the best validation epoch
+  double seconds = 0;        // of one thread
+};
+
+// One line for each combination of the settings that vary, seeds taken together: accuracy with its standard error, how many
+// runs are perfect, epochs to the best one, time. Above it what all runs share; below it what guessing would reach.
+std::string train_table(const models::Plan& plan, const std::vector<RunSummary>& runs);
+
+}  // namespace modlab::cli

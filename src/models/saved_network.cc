@@ -1,0 +1,126 @@
+#include "models/saved_network.h"
+
+#include <fmt/format.h>
+
+#include "core/errors.h"
+#include "models/settings.h"
+#include "tasks/task_file.h"
+
+namespace modlab::models {
+namespace {
+
+constexpr const char* kPartNames[] = {"train", "validation", "test"};
+constexpr auto kMetadataKey = "modlab.run";
+
+nlohmann::ordered_json scores_json(const engine::Scores& scores, const PartRows& rows, int tasks) {
+  const int part_rows[] = {rows.train / tasks, rows.validation / tasks, rows.test / tasks};
+  nlohmann::ordered_json object;
+  for (std::size_t part = 0; part < engine::kParts; ++part) {
+    object[fmt::format("{}_accuracy", kPartNames[part])] =
+        100.0 * scores.parts[part].right_bits / (part_rows[part] * rows.outputs);
+  }
+  for (std::size_t part = 0; part < engine::kParts; ++part) {
+    object[fmt::format("{}_row_accuracy", kPartNames[part])] = 100.0 * scores.parts[part].right_rows / part_rows[part];
+  }
+  for (std::size_t part = 0; part < engine::kParts; ++part) {
+    object[fmt::format("{}_loss", kPartNames[part])] = scores.parts[part].loss;
+  }
+  return object;
+}
+
+RunSpec spec_from_json(const nlohmann::json& run, const std::string& path) {
+  RunSpec spec;
+  for (const Setting& setting : settings()) {
+    const auto found = run.find(setting.name);
+    if (found == run.end() || (found->is_null() && setting.name != "tau")) {
+      continue;
+    }
+    std::string text = found->is_null() ? "none" : found->is_string() ? found->get<std::string>() : found->dump();
+    std::erase_if(text, [](char letter) { return letter == '[' || letter == ']'; });
+    try {
+      // Lists and pool sizes that play no part for the model are empty or zero.
+      if (!text.empty() && text != "0") {
+        setting.set(spec, text);
+      } else if (!setting.is_list && setting.name != "pool") {
+        setting.set(spec, text);
+      }
+    } catch (const ConfigError& error) {
+      throw FormatError(fmt::format("{}: {}; the file is damaged", path, error.what()));
+    }
+  }
+  return spec;
+}
+
+std::vector<float> read_snapshot(const io::TensorFile& file, const engine::Layout& layout, const std::string& prefix,
+                                 const std::string& path) {
+  std::vector<float> parameters;
+  for (const engine::Tensor& tensor : layout.tensors) {
+    const io::NamedTensor* stored = file.find(prefix + "/" + tensor.name);
+    const std::vector<std::size_t> shape(tensor.shape.begin(), tensor.shape.end());
+    if (stored == nullptr || stored->shape != shape) {
+      throw FormatError(fmt::format("{}: tensor '{}/{}' is missing or of another shape than its settings say; save the "
+                                    "network again",
+                                    path, prefix, tensor.name));
+    }
+    parameters.insert(parameters.end(), stored->values.begin(), stored->values.end());
+  }
+  return parameters;
+}
+
+}  // namespace
+
+nlohmann::ordered_json snapshot_json(const engine::Snapshot& snapshot, const PartRows& rows, int tasks) {
+  nlohmann::ordered_json object = scores_json(snapshot.scores, rows, 1);
+  for (const engine::Scores& scores : snapshot.per_task) {
+    object["per_task"].push_back(scores_json(scores, rows, tasks));
+  }
+  return object;
+}
+
+nlohmann::ordered_json run_json(const RunSpec& spec, const engine::LaneResult& result, const PartRows& rows,
+                                int tasks) {
+  nlohmann::ordered_json run = settings_json(spec);
+  run["id"] = run_id(spec);
+  run["best_epoch"] = result.best.epoch;
+  run["best"] = snapshot_json(result.best, rows, tasks);
+  run["last"] = snapshot_json(result.last, rows, tasks);
+  run["diverged"] = result.diverged;
+  return run;
+}
+
+io::TensorFile to_tensor_file(const engine::Layout& layout, const engine::LaneResult& result,
+                              const nlohmann::ordered_json& run) {
+  io::TensorFile file;
+  file.metadata[kMetadataKey] = run.dump();
+  for (const auto& [prefix, snapshot] : {std::pair{"best", &result.best}, std::pair{"last", &result.last}}) {
+    for (const engine::Tensor& tensor : layout.tensors) {
+      const auto begin = snapshot->parameters.begin() + static_cast<std::ptrdiff_t>(tensor.offset);
+      file.tensors.push_back({fmt::format("{}/{}", prefix, tensor.name),
+                              {tensor.shape.begin(), tensor.shape.end()},
+                              {begin, begin + static_cast<std::ptrdiff_t>(tensor.count)}});
+    }
+  }
+  return file;
+}
+
+SavedNetwork load_network(const std::string& path) {
+  const io::TensorFile file = io::read_safetensors(path);
+  const auto metadata = file.metadata.find(kMetadataKey);
+  if (metadata == file.metadata.end()) {
+    throw FormatError(fmt::format("{}: is not a network that `modlab train --save` wrote", path));
+  }
+  SavedNetwork network;
+  network.run = nlohmann::json::parse(metadata->second, nullptr, false);
+  if (!network.run.is_object()) {
+    throw FormatError(fmt::format("{}: its settings are not JSON; the file is damaged", path));
+  }
+  network.spec = spec_from_json(network.run, path);
+  network.suite = tasks::load_task(network.spec.task);
+  network.spec = resolve(network.spec, network.suite);
+  network.blueprint = make_blueprint(network.spec, network.suite);
+  network.best = read_snapshot(file, network.blueprint.layout, "best", path);
+  network.last = read_snapshot(file, network.blueprint.layout, "last", path);
+  return network;
+}
+
+}  // namespace modlab::models

@@ -1,0 +1,151 @@
+#include "tasks/function_graph.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+
+namespace modlab::tasks {
+namespace {
+
+constexpr std::array<std::pair<Op, const char*>, 7> kOps = {{{Op::kAnd, "AND"},
+                                                             {Op::kOr, "OR"},
+                                                             {Op::kXor, "XOR"},
+                                                             {Op::kNand, "NAND"},
+                                                             {Op::kNor, "NOR"},
+                                                             {Op::kXnor, "XNOR"},
+                                                             {Op::kId, "ID"}}};
+
+// The value of one node on all rows, 64 rows to a word; rows beyond the last hold rubbish.
+using Column = std::vector<std::uint64_t>;
+
+Column gate_column(Op op, const std::vector<Column>& inputs) {
+  Column result = inputs.front();
+  for (std::size_t input = 1; input < inputs.size(); ++input) {
+    for (std::size_t word = 0; word < result.size(); ++word) {
+      switch (op) {
+        case Op::kAnd:
+        case Op::kNand:
+          result[word] &= inputs[input][word];
+          break;
+        case Op::kOr:
+        case Op::kNor:
+          result[word] |= inputs[input][word];
+          break;
+        case Op::kXor:
+        case Op::kXnor:
+          result[word] ^= inputs[input][word];
+          break;
+        case Op::kId:
+          break;
+      }
+    }
+  }
+  if (op == Op::kNand || op == Op::kNor || op == Op::kXnor) {
+    for (std::uint64_t& word : result) {
+      word = ~word;
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+const char* op_name(Op op) {
+  return std::ranges::find(kOps, op, [](const auto& entry) { return entry.first; })->second;
+}
+
+std::optional<Op> op_from_name(std::string_view name) {
+  std::string upper(name);
+  std::ranges::transform(upper, upper.begin(),
+                         [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
+  for (const auto& [op, known] : kOps) {
+    if (upper == known) {
+      return op;
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> op_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : kOps) {
+    names.emplace_back(entry.second);
+  }
+  return names;
+}
+
+TruthTable truth_table(const FunctionGraph& graph) {
+  const int inputs = static_cast<int>(graph.inputs.size());
+  const int row_count = 1 << inputs;
+  std::vector<std::vector<Column>> values(graph.levels.size() + 1);
+  for (int input = 0; input < inputs; ++input) {
+    Column column((row_count + 63) / 64, 0);
+    for (int row = 0; row < row_count; ++row) {
+      column[row / 64] |= static_cast<std::uint64_t>(input_bit(inputs, row, input)) << (row % 64);
+    }
+    values[0].push_back(std::move(column));
+  }
+  const auto read = [&](const Wire& wire) {
+    Column column = values[wire.level][wire.index];
+    if (wire.negated) {
+      for (std::uint64_t& word : column) {
+        word = ~word;
+      }
+    }
+    return column;
+  };
+  for (std::size_t level = 0; level < graph.levels.size(); ++level) {
+    for (const Gate& gate : graph.levels[level]) {
+      std::vector<Column> read_columns;
+      std::ranges::transform(gate.inputs, std::back_inserter(read_columns), read);
+      values[level + 1].push_back(gate_column(gate.op, read_columns));
+    }
+  }
+
+  TruthTable table{inputs, static_cast<int>(graph.outputs.size()), std::vector<std::uint32_t>(row_count, 0)};
+  for (int output = 0; output < table.outputs; ++output) {
+    const Column column = read(graph.outputs[output]);
+    for (int row = 0; row < row_count; ++row) {
+      table.rows[row] |= static_cast<std::uint32_t>((column[row / 64] >> (row % 64)) & 1U) << output;
+    }
+  }
+  return table;
+}
+
+int gate_count(const FunctionGraph& graph) {
+  std::size_t gates = 0;
+  for (const std::vector<Gate>& level : graph.levels) {
+    gates += level.size();
+  }
+  return static_cast<int>(gates);
+}
+
+int edge_count(const FunctionGraph& graph) {
+  std::size_t edges = graph.outputs.size();
+  for (const std::vector<Gate>& level : graph.levels) {
+    for (const Gate& gate : level) {
+      edges += gate.inputs.size();
+    }
+  }
+  return static_cast<int>(edges);
+}
+
+std::vector<Op> distinct_ops(const FunctionGraph& graph) {
+  std::vector<Op> ops;
+  for (const std::vector<Gate>& level : graph.levels) {
+    for (const Gate& gate : level) {
+      if (std::ranges::find(ops, gate.op) == ops.end()) {
+        ops.push_back(gate.op);
+      }
+    }
+  }
+  return ops;
+}
+
+std::string wire_text(const FunctionGraph& graph, const Wire& wire) {
+  const std::string& name = wire.level == 0 ? graph.inputs[wire.index] : graph.levels[wire.level - 1][wire.index].name;
+  return wire.negated ? "!" + name : name;
+}
+
+}  // namespace modlab::tasks

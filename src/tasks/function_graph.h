@@ -1,0 +1,55 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tasks/truth_table.h"
+
+namespace modlab::tasks {
+
+// The operations of a gate, for any number of inputs; XOR of more than two is their parity. None depends on the order
+// of its inputs.
+enum class Op { kAnd, kOr, kXor, kNand, kNor, kXnor, kId };
+
+const char* op_name(Op op);
+// The names that op_name gives, in any case.
+std::optional<Op> op_from_name(std::string_view name);
+std::vector<std::string> op_names();
+
+// Where a value comes from: level 0 is the inputs, level l the gates of graph.levels[l - 1].
+struct Wire {
+  int level = 0;
+  int index = 0;
+  bool negated = false;
+
+  friend auto operator<=>(const Wire&, const Wire&) = default;
+};
+
+struct Gate {
+  std::string name;
+  Op op = Op::kAnd;
+  std::vector<Wire> inputs;
+};
+
+// A Boolean function with a known structure. Gates read only levels below their own.
+struct FunctionGraph {
+  std::vector<std::string> inputs;
+  std::vector<std::vector<Gate>> levels;
+  std::vector<std::string> output_names;
+  std::vector<Wire> outputs;
+};
+
+TruthTable truth_table(const FunctionGraph& graph);
+
+int gate_count(const FunctionGraph& graph);
+// Wires into gates and into outputs, as the graph edit distance counts them.
+int edge_count(const FunctionGraph& graph);
+// The distinct operations in the order of their first appearance, level by level. Negations play no role.
+std::vector<Op> distinct_ops(const FunctionGraph& graph);
+
+// "x0", "!b1": the wire by the name of what it reads.
+std::string wire_text(const FunctionGraph& graph, const Wire& wire);
+
+}  // namespace modlab::tasks

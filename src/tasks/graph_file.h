@@ -1,0 +1,23 @@
+#pragma once
+
+#include <yaml-cpp/yaml.h>
+
+#include <map>
+#include <string>
+
+#include "tasks/task.h"
+
+namespace modlab::tasks {
+
+// The keys of one YAML task file. Only their presence has been checked: a value may be a node of any kind.
+using TaskKeys = std::map<std::string, YAML::Node>;
+
+// One task from the keys `inputs` with `levels` and `outputs`, or `inputs` with `table`. Name and about are left to the
+// caller. Throws ConfigError or FormatError with `source` and the line.
+Task parse_single_task(const TaskKeys& keys, const std::string& source);
+
+// The text of a plain value, also of one that starts with '!' (which YAML takes for a tag); nothing for a list, a map
+// or an empty value.
+std::optional<std::string> scalar_text(const YAML::Node& node);
+
+}  // namespace modlab::tasks

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace modlab::tasks {
+
+// Row numbers of a truth table, in the order of the permutation they were drawn in.
+struct Split {
+  std::vector<int> train;
+  std::vector<int> validation;
+  std::vector<int> test;
+};
+
+// The published splits, one for each task: successive permutations of one MT19937 generator. The permutation does not
+// depend on the ratio, so for one seed the training sets of growing ratios are nested. Throws ConfigError if the ratio
+// leaves no training, validation or test row.
+std::vector<Split> published_splits(double ratio, std::uint32_t seed, int rows, int tasks);
+
+}  // namespace modlab::tasks

@@ -1,0 +1,218 @@
+#include "tasks/task.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+#include "core/errors.h"
+
+namespace modlab::tasks {
+namespace {
+
+bool all_have_graphs(const TaskSuite& suite) {
+  return std::ranges::all_of(suite.tasks, [](const Task& task) { return task.graph.has_value(); });
+}
+
+std::size_t suite_depth(const TaskSuite& suite) {
+  std::size_t depth = 0;
+  for (const Task& task : suite.tasks) {
+    depth = std::max(depth, task.graph->levels.size());
+  }
+  return depth;
+}
+
+// [task][level][gate]: the number of the gate's sub-function among those of its level, counted over all tasks.
+struct SubFunctions {
+  std::vector<std::vector<std::vector<int>>> of_gate;
+  std::vector<int> count;  // [level]
+};
+
+SubFunctions find_sub_functions(const TaskSuite& suite) {
+  SubFunctions found;
+  found.of_gate.resize(suite.tasks.size());
+  found.count.resize(suite_depth(suite), 0);
+  for (std::size_t level = 0; level < found.count.size(); ++level) {
+    // All operations are symmetric, so inputs are compared sorted. The last part tells apart gates that one task
+    // repeats: a person does so to give two outputs a gate each.
+    using Key = std::tuple<Op, std::vector<Wire>, int>;
+    std::map<Key, int> names;
+    for (std::size_t task = 0; task < suite.tasks.size(); ++task) {
+      const FunctionGraph& graph = *suite.tasks[task].graph;
+      if (level >= graph.levels.size()) {
+        continue;
+      }
+      std::map<Key, int> repeats;
+      std::vector<int>& numbers = found.of_gate[task].emplace_back();
+      for (const Gate& gate : graph.levels[level]) {
+        std::vector<Wire> wires = gate.inputs;
+        for (Wire& wire : wires) {
+          wire.index = wire.level == 0 ? wire.index : found.of_gate[task][wire.level - 1][wire.index];
+        }
+        std::ranges::sort(wires);
+        Key key{gate.op, std::move(wires), 0};
+        std::get<2>(key) = repeats[key]++;
+        numbers.push_back(names.emplace(std::move(key), static_cast<int>(names.size())).first->second);
+      }
+    }
+    found.count[level] = static_cast<int>(names.size());
+  }
+  return found;
+}
+
+std::vector<int> slot_counts(const TaskSuite& suite) {
+  std::vector<int> slots(suite_depth(suite), 0);
+  for (const Task& task : suite.tasks) {
+    for (std::size_t level = 0; level < task.graph->levels.size(); ++level) {
+      slots[level] = std::max(slots[level], static_cast<int>(task.graph->levels[level].size()));
+    }
+  }
+  return slots;
+}
+
+void check_gate(const FunctionGraph& graph, std::size_t level, const Gate& gate, int fan_in, const std::string& start) {
+  for (const Wire& wire : gate.inputs) {
+    if (wire.level != static_cast<int>(level)) {
+      throw ConfigError(
+          fmt::format("{}: gate '{}' of level {} reads '{}' from {}, not from the level directly below; "
+                      "pass the value on with an ID gate on each level between",
+                      start, gate.name, level + 1, wire_text(graph, {wire.level, wire.index, false}),
+                      wire.level == 0 ? "the inputs" : fmt::format("level {}", wire.level)));
+    }
+  }
+  if (static_cast<int>(gate.inputs.size()) != fan_in) {
+    throw ConfigError(
+        fmt::format("{}: gate '{}' has fan-in {}, but every module reads {}; give all gates the same "
+                    "number of inputs",
+                    start, gate.name, gate.inputs.size(), fan_in));
+  }
+  for (auto wire = gate.inputs.begin(); wire != gate.inputs.end(); ++wire) {
+    if (std::any_of(gate.inputs.begin(), wire, [&](const Wire& other) { return other.index == wire->index; })) {
+      throw ConfigError(
+          fmt::format("{}: gate '{}' reads '{}' twice, but a module selects different candidates; write "
+                      "the gate with different inputs",
+                      start, gate.name, wire_text(graph, {wire->level, wire->index, false})));
+    }
+  }
+}
+
+void check_outputs(const FunctionGraph& graph, std::size_t depth, const std::string& start) {
+  for (std::size_t output = 0; output < graph.outputs.size(); ++output) {
+    const Wire& wire = graph.outputs[output];
+    const std::string& name = graph.output_names[output];
+    if (wire.level != static_cast<int>(depth)) {
+      throw ConfigError(
+          fmt::format("{}: output '{}' reads '{}', which is not on the last level (level {}); pass the "
+                      "value on with an ID gate on each level between",
+                      start, name, wire_text(graph, {wire.level, wire.index, false}), depth));
+    }
+    if (wire.negated) {
+      throw ConfigError(
+          fmt::format("{}: output '{}' is negated, which a selection cannot do; negate inside the gate, "
+                      "for example with NAND",
+                      start, name));
+    }
+    for (std::size_t other = 0; other < output; ++other) {
+      if (graph.outputs[other].index == wire.index) {
+        throw ConfigError(
+            fmt::format("{}: outputs '{}' and '{}' read the same gate '{}', which one selection vector "
+                        "cannot do; repeat the gate under another name",
+                        start, graph.output_names[other], name, wire_text(graph, wire)));
+      }
+    }
+  }
+}
+
+void check_routable(const TaskSuite& suite, int fan_in) {
+  for (const Task& task : suite.tasks) {
+    const std::string start = fmt::format("task '{}' has no ground-truth routing", task.name);
+    if (!task.graph) {
+      throw ConfigError(start + ": it is a truth table without a function graph; choose a task with gates");
+    }
+  }
+  for (const Task& task : suite.tasks) {
+    const std::string start = fmt::format("task '{}' has no ground-truth routing", task.name);
+    for (std::size_t level = 0; level < task.graph->levels.size(); ++level) {
+      for (const Gate& gate : task.graph->levels[level]) {
+        check_gate(*task.graph, level, gate, fan_in, start);
+      }
+    }
+    check_outputs(*task.graph, suite_depth(suite), start);
+  }
+}
+
+}  // namespace
+
+std::optional<TrueSizes> true_sizes(const TaskSuite& suite) {
+  if (!all_have_graphs(suite)) {
+    return std::nullopt;
+  }
+  TrueSizes sizes;
+  sizes.modules = find_sub_functions(suite).count;
+  sizes.slots = slot_counts(suite);
+  sizes.pool = static_cast<int>(true_pool(suite).size());
+  sizes.depth = static_cast<int>(suite_depth(suite));
+  return sizes;
+}
+
+std::vector<Op> true_pool(const TaskSuite& suite) {
+  std::vector<Op> pool;
+  for (std::size_t level = 0; all_have_graphs(suite) && level < suite_depth(suite); ++level) {
+    for (const Task& task : suite.tasks) {
+      if (level >= task.graph->levels.size()) {
+        continue;
+      }
+      for (const Gate& gate : task.graph->levels[level]) {
+        if (std::ranges::find(pool, gate.op) == pool.end()) {
+          pool.push_back(gate.op);
+        }
+      }
+    }
+  }
+  return pool;
+}
+
+std::vector<Routing> true_routing(const TaskSuite& suite, bool shared, int fan_in) {
+  check_routable(suite, fan_in);
+  const SubFunctions functions = find_sub_functions(suite);
+  const std::vector<int> sizes = shared ? slot_counts(suite) : functions.count;
+  const std::vector<Op> pool = true_pool(suite);
+  std::vector<int> spare(fan_in);
+  std::iota(spare.begin(), spare.end(), 0);
+
+  std::vector<Routing> routings;
+  for (std::size_t task = 0; task < suite.tasks.size(); ++task) {
+    const FunctionGraph& graph = *suite.tasks[task].graph;
+    // Where the network keeps gate `gate` of level `level`.
+    const auto place = [&](std::size_t level, std::size_t gate) {
+      return shared ? static_cast<int>(gate) : functions.of_gate[task][level][gate];
+    };
+    Routing routing;
+    for (std::size_t level = 0; level < sizes.size(); ++level) {
+      std::vector<std::vector<int>> inputs(sizes[level], spare);
+      std::vector<int> members(sizes[level], 0);
+      for (std::size_t gate = 0; gate < graph.levels[level].size(); ++gate) {
+        const Gate& read = graph.levels[level][gate];
+        std::vector<int>& slot = inputs[place(level, gate)];
+        for (int position = 0; position < fan_in; ++position) {
+          const int index = read.inputs[position].index;
+          slot[position] = level == 0 ? index : place(level - 1, index);
+        }
+        members[place(level, gate)] = static_cast<int>(std::ranges::find(pool, read.op) - pool.begin());
+      }
+      routing.inputs.push_back(std::move(inputs));
+      if (shared) {
+        routing.modules.push_back(std::move(members));
+      }
+    }
+    for (const Wire& wire : graph.outputs) {
+      routing.outputs.push_back(place(sizes.size() - 1, wire.index));
+    }
+    routings.push_back(std::move(routing));
+  }
+  return routings;
+}
+
+}  // namespace modlab::tasks

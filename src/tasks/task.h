@@ -1,0 +1,54 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tasks/function_graph.h"
+#include "tasks/routing.h"
+#include "tasks/truth_table.h"
+
+namespace modlab::tasks {
+
+// A Boolean function to learn: its truth table, and its structure where it is known.
+struct Task {
+  std::string name;
+  std::string about;
+  std::optional<FunctionGraph> graph;
+  TruthTable table;
+  std::vector<std::string> input_names;
+  std::vector<std::string> output_names;
+};
+
+// One task, or several with equal numbers of inputs and of outputs that one network learns together.
+struct TaskSuite {
+  std::string name;
+  std::string about;
+  std::vector<Task> tasks;
+
+  int inputs() const { return tasks.front().table.inputs; }
+  int outputs() const { return tasks.front().table.outputs; }
+};
+
+// The sizes of a network that has exactly the structure of a suite's graphs.
+struct TrueSizes {
+  std::vector<int> modules;  // [level]: distinct sub-functions over all tasks
+  std::vector<int> slots;    // [level]: gates, the most that any task has
+  int pool = 0;              // distinct operations over all tasks
+  int depth = 0;
+};
+
+// Nothing if some task has no graph. Two gates are the same sub-function if operation, inputs and negations are equal;
+// a gate that one task writes twice counts twice.
+std::optional<TrueSizes> true_sizes(const TaskSuite& suite);
+
+// The operations of the shared pool: those of all tasks in the order of first appearance, level by level.
+std::vector<Op> true_pool(const TaskSuite& suite);
+
+// The ground-truth routing, one for each task, in a network with the sizes of true_sizes. With shared = false each
+// distinct sub-function is one module; with shared = true each gate is a slot and `modules` names the pool member of
+// its operation. Modules and slots that a task does not need read the candidates 0..fan_in-1, and spare slots use pool
+// member 0. Throws ConfigError with the reason if the graphs have no such routing.
+std::vector<Routing> true_routing(const TaskSuite& suite, bool shared, int fan_in);
+
+}  // namespace modlab::tasks

@@ -1,0 +1,193 @@
+#include "tasks/task_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+
+#include "core/embedded_file.h"
+#include "core/errors.h"
+#include "core/text.h"
+#include "io/file.h"
+#include "io/yaml_file.h"
+#include "tasks/graph_file.h"
+
+namespace modlab {
+extern const EmbeddedFile MODLAB_BUILTIN_TASKS[];
+extern const std::size_t MODLAB_BUILTIN_TASKS_COUNT;
+}  // namespace modlab
+
+namespace modlab::tasks {
+namespace {
+
+// Enough for the largest table of each form, small enough to read at once.
+constexpr std::size_t kMaxYamlBytes = std::size_t{1} << 20;
+constexpr std::size_t kMaxCsvBytes = std::size_t{1} << 23;
+constexpr std::size_t kMaxTasks = 64;
+constexpr std::size_t kMaxAboutLength = 400;
+
+// A suite's members are single tasks. That also stops a file that lists itself.
+enum class Members { kAllowed, kForbidden };
+
+TaskSuite load(const std::string& name_or_path, const std::filesystem::path& folder, Members members,
+               const std::string& asked_from);
+
+std::string ending_of(const std::string& path) {
+  std::string ending = std::filesystem::path(path).extension().string();
+  std::ranges::transform(ending, ending.begin(),
+                         [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  return ending;
+}
+
+bool is_path(const std::string& name_or_path) {
+  const std::string ending = ending_of(name_or_path);
+  return name_or_path.find('/') != std::string::npos || ending == ".yaml" || ending == ".yml" || ending == ".csv";
+}
+
+std::string clean_about(const std::string& text) {
+  std::string about(trim(text));
+  std::ranges::replace_if(
+      about, [](unsigned char letter) { return std::iscntrl(letter) != 0; }, ' ');
+  if (about.size() > kMaxAboutLength) {
+    std::size_t end = kMaxAboutLength;
+    // Not in the middle of a UTF-8 character.
+    while (end > 0 && (static_cast<unsigned char>(about[end]) & 0xC0U) == 0x80U) {
+      --end;
+    }
+    about = about.substr(0, end) + "...";
+  }
+  return about;
+}
+
+TaskKeys read_keys(const std::string& text, const std::string& source) {
+  const YAML::Node root = io::parse_yaml(text, source);
+  if (!root.IsMap()) {
+    throw FormatError(
+        fmt::format("{}: not a task file; it needs lines such as 'inputs: 6' (see tasks/README.md)", source));
+  }
+  static const std::vector<std::string> kKnown = {"about", "inputs", "levels", "outputs", "table", "tasks"};
+  TaskKeys keys;
+  for (const auto& entry : root) {
+    const std::string key = scalar_text(entry.first).value_or("");
+    const std::string place = io::place_of(entry.first, source);
+    if (std::ranges::find(kKnown, key) == kKnown.end()) {
+      throw ConfigError(fmt::format("{}: unknown key {}{} (known: {})", place, io::quote_for_message(key),
+                                    did_you_mean(key.substr(0, 40), kKnown), join_text(kKnown, ", ")));
+    }
+    if (!keys.emplace(key, entry.second).second) {
+      throw ConfigError(fmt::format("{}: '{}' is there twice; remove one", place, key));
+    }
+  }
+  return keys;
+}
+
+std::vector<Task> load_members(const TaskKeys& keys, const std::string& source) {
+  const YAML::Node& node = keys.at("tasks");
+  for (const auto& [key, value] : keys) {
+    if (key != "tasks" && key != "about") {
+      throw ConfigError(fmt::format("{}: '{}' beside 'tasks'; a suite only lists tasks, so remove it",
+                                    io::place_of(value, source), key));
+    }
+  }
+  if (!node.IsSequence() || node.size() == 0) {
+    throw FormatError(fmt::format("{}: 'tasks' is not a list; write 'tasks: [depth2, B]'", io::place_of(node, source)));
+  }
+  if (node.size() > kMaxTasks) {
+    throw ConfigError(
+        fmt::format("{}: {} tasks; at most {} are possible", io::place_of(node, source), node.size(), kMaxTasks));
+  }
+  std::vector<Task> tasks;
+  for (const YAML::Node& item : node) {
+    const std::string place = io::place_of(item, source);
+    const std::optional<std::string> member = scalar_text(item);
+    if (!member) {
+      throw FormatError(
+          fmt::format("{}: a task in 'tasks' is not a name or a path; write 'tasks: [depth2, B]'", place));
+    }
+    Task task = load(*member, std::filesystem::path(source).parent_path(), Members::kForbidden, place + ": ").tasks[0];
+    if (!tasks.empty() &&
+        (task.table.inputs != tasks[0].table.inputs || task.table.outputs != tasks[0].table.outputs)) {
+      throw ConfigError(
+          fmt::format("{}: '{}' has {} inputs and {} outputs, but '{}' has {} and {}; the tasks of a suite "
+                      "need equal numbers",
+                      place, task.name, task.table.inputs, task.table.outputs, tasks[0].name, tasks[0].table.inputs,
+                      tasks[0].table.outputs));
+    }
+    tasks.push_back(std::move(task));
+  }
+  return tasks;
+}
+
+TaskSuite parse_yaml_task(const std::string& text, const std::string& name, const std::string& source,
+                          Members members) {
+  const TaskKeys keys = read_keys(text, source);
+  std::string about;
+  if (const auto found = keys.find("about"); found != keys.end()) {
+    if (found->second.IsMap() || found->second.IsSequence()) {
+      throw FormatError(fmt::format("{}: 'about' is not text; put it in quotes", io::place_of(found->second, source)));
+    }
+    about = clean_about(scalar_text(found->second).value_or(""));
+  }
+  if (keys.contains("tasks")) {
+    if (members == Members::kForbidden) {
+      throw ConfigError(fmt::format("{}: a suite inside a suite; list the tasks of '{}' instead",
+                                    io::place_of(keys.at("tasks"), source), name));
+    }
+    return {name, about, load_members(keys, source)};
+  }
+  Task task = parse_single_task(keys, source);
+  task.name = name;
+  task.about = about;
+  return {name, about, {std::move(task)}};
+}
+
+TaskSuite load_path(const std::string& path, Members members) {
+  const std::string ending = ending_of(path);
+  std::string name = clean_about(std::filesystem::path(path).stem().string());
+  name = name.empty() ? "task" : name;
+  if (ending == ".csv") {
+    return parse_task_csv(io::read_file(path, kMaxCsvBytes), name, path);
+  }
+  if (ending != ".yaml" && ending != ".yml") {
+    throw FormatError(fmt::format("{}: the name of a task file ends in .yaml, .yml or .csv; rename it", path));
+  }
+  return parse_yaml_task(io::read_file(path, kMaxYamlBytes), name, path, members);
+}
+
+TaskSuite load(const std::string& name_or_path, const std::filesystem::path& folder, Members members,
+               const std::string& asked_from) {
+  if (is_path(name_or_path)) {
+    // An absolute path replaces the folder.
+    return load_path((folder / name_or_path).string(), members);
+  }
+  for (std::size_t file = 0; file < MODLAB_BUILTIN_TASKS_COUNT; ++file) {
+    if (name_or_path == MODLAB_BUILTIN_TASKS[file].name) {
+      const std::string source = fmt::format("(built in) {}.yaml", name_or_path);
+      return parse_yaml_task(MODLAB_BUILTIN_TASKS[file].text, name_or_path, source, members);
+    }
+  }
+  const std::vector<std::string> known = builtin_task_names();
+  throw ConfigError(fmt::format("{}unknown task {}{} (built in: {}; or the path of a .yaml or .csv file)", asked_from,
+                                io::quote_for_message(name_or_path), did_you_mean(name_or_path.substr(0, 40), known),
+                                join_text(known, ", ")));
+}
+
+}  // namespace
+
+TaskSuite load_task(const std::string& name_or_path) { return load(name_or_path, {}, Members::kAllowed, ""); }
+
+TaskSuite parse_task_yaml(const std::string& text, const std::string& name, const std::string& source) {
+  return parse_yaml_task(text, name, source, Members::kAllowed);
+}
+
+std::vector<std::string> builtin_task_names() {
+  std::vector<std::string> names;
+  for (std::size_t file = 0; file < MODLAB_BUILTIN_TASKS_COUNT; ++file) {
+    names.emplace_back(MODLAB_BUILTIN_TASKS[file].name);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+}  // namespace modlab::tasks

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tasks/task.h"
+
+namespace modlab::tasks {
+
+// A built-in name, or the path of a YAML task file or a CSV truth table: what contains a '/' or ends in .yaml, .yml or
+// .csv is a path. Throws ConfigError for a task that makes no sense and FormatError for a file that cannot be read;
+// the message names the file, the line and the way out. tasks/README.md shows the forms.
+TaskSuite load_task(const std::string& name_or_path);
+
+// The same for text at hand; `source` stands in messages, and paths in the text are relative to its folder.
+TaskSuite parse_task_yaml(const std::string& text, const std::string& name, const std::string& source);
+TaskSuite parse_task_csv(const std::string& text, const std::string& name, const std::string& source);
+
+// In alphabetical order.
+std::vector<std::string> builtin_task_names();
+
+// The truth table as parse_task_csv reads it.
+std::string truth_table_csv(const Task& task);
+
+}  // namespace modlab::tasks

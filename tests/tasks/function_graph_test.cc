@@ -1,0 +1,97 @@
+#include "tasks/function_graph.h"
+
+#include <gtest/gtest.h>
+
+#include "tasks/graph_layout.h"
+#include "tasks/graph_svg.h"
+#include "tasks/task_file.h"
+
+namespace modlab::tasks {
+namespace {
+
+FunctionGraph one_gate(Op op, std::vector<Wire> wires, std::vector<std::string> inputs) {
+  return {std::move(inputs), {{Gate{"g", op, std::move(wires)}}}, {"y0"}, {{1, 0, false}}};
+}
+
+TEST(FunctionGraph, EachOperationOnThreeInputs) {
+  const std::vector<Wire> wires = {{0, 0, false}, {0, 1, false}, {0, 2, false}};
+  const auto word = [&](Op op) { return hex_word(truth_table(one_gate(op, wires, {"a", "b", "c"})), 0); };
+  EXPECT_EQ(word(Op::kAnd), "01");
+  EXPECT_EQ(word(Op::kOr), "7f");
+  EXPECT_EQ(word(Op::kXor), "69");
+  EXPECT_EQ(word(Op::kNand), "fe");
+  EXPECT_EQ(word(Op::kNor), "80");
+  EXPECT_EQ(word(Op::kXnor), "96");
+}
+
+TEST(FunctionGraph, NegationOfInputsAndOutputs) {
+  EXPECT_EQ(hex_word(truth_table(one_gate(Op::kAnd, {{0, 0, false}, {0, 1, true}}, {"a", "b"})), 0), "2");
+  FunctionGraph graph = one_gate(Op::kId, {{0, 0, true}}, {"a", "b"});
+  EXPECT_EQ(hex_word(truth_table(graph), 0), "c");
+  graph.outputs[0].negated = true;
+  EXPECT_EQ(hex_word(truth_table(graph), 0), "3");
+}
+
+TEST(FunctionGraph, SixteenInputs) {
+  FunctionGraph graph;
+  std::vector<Wire> wires;
+  for (int input = 0; input < 16; ++input) {
+    graph.inputs.push_back("x" + std::to_string(input));
+    wires.push_back({0, input, false});
+  }
+  graph.levels = {{Gate{"parity", Op::kXor, wires}}};
+  graph.output_names = {"y0"};
+  graph.outputs = {{1, 0, false}};
+  const TruthTable table = truth_table(graph);
+  ASSERT_EQ(table.rows.size(), 65536U);
+  for (std::uint32_t row = 0; row < 65536; row += 97) {
+    EXPECT_EQ(table.rows[row], static_cast<std::uint32_t>(__builtin_popcount(row) % 2));
+  }
+}
+
+TEST(FunctionGraph, CountsOfThePublishedGraphs) {
+  struct Counts {
+    const char* name;
+    int gates;
+    int edges;  // spec/modular.md, section 6.2
+    std::size_t ops;
+  };
+  for (const Counts& counts : {Counts{"depth1", 2, 6, 1}, Counts{"depth2", 5, 12, 2}, Counts{"depth3", 8, 18, 3}}) {
+    const FunctionGraph graph = *load_task(counts.name).tasks[0].graph;
+    EXPECT_EQ(gate_count(graph), counts.gates) << counts.name;
+    EXPECT_EQ(edge_count(graph), counts.edges) << counts.name;
+    EXPECT_EQ(distinct_ops(graph).size(), counts.ops) << counts.name;
+  }
+}
+
+TEST(GraphLayout, ReordersOnlyToSaveCrossings) {
+  // Two wires that cross in the order given.
+  Layout layout;
+  layout.nodes = {{0, 10, 10, true, 0, 0}, {0, 10, 10, true, 0, 0}, {1, 10, 10, false, 0, 0}, {1, 10, 10, false, 0, 0}};
+  layout.edges = {{0, 3, 0, 0}, {1, 2, 0, 0}};
+  layout.layers = {{0, 1}, {2, 3}};
+  EXPECT_EQ(count_crossings(layout), 1);
+  arrange(layout);
+  EXPECT_EQ(count_crossings(layout), 0);
+  EXPECT_EQ(layout.layers[1], (std::vector<int>{3, 2}));
+  // Boxes of a layer do not overlap.
+  EXPECT_GE(layout.nodes[2].y - layout.nodes[3].y, 10);
+}
+
+TEST(GraphSvg, ShowsEveryPartAndEscapesText) {
+  TaskSuite suite = parse_task_yaml(
+      "about: 'a < b & c'\ninputs: [p, q, spare]\nlevels:\n  - g: NAND p !q\n  - h: OR g p\noutputs: {sum: h}\n",
+      "n<1>", "t.yaml");
+  const std::string svg = graph_svg(suite);
+  for (const char* part : {"NAND", ">g<", ">sum<", "class=\"distractor\"", "class=\"not\"", "a &lt; b &amp; c",
+                           "n&lt;1&gt;", "viewBox", ">level 2<"}) {
+    EXPECT_NE(svg.find(part), std::string::npos) << part;
+  }
+  EXPECT_EQ(svg.find("nan"), std::string::npos);
+  for (const std::string& name : builtin_task_names()) {
+    EXPECT_NE(graph_svg(load_task(name)).find("</svg>"), std::string::npos) << name;
+  }
+}
+
+}  // namespace
+}  // namespace modlab::tasks
