@@ -40,8 +40,15 @@ std::vector<const Setting*> varying_settings(const std::vector<RunSpec>& runs) {
         (!one_rate && setting.name == "lr_structural")) {
       continue;
     }
-    const std::string first = value_text(setting, runs.front());
-    if (std::ranges::any_of(runs, [&](const RunSpec& spec) { return value_text(setting, spec) != first; })) {
+    std::set<std::string> values;
+    for (const RunSpec& spec : runs) {
+      if (models::applies(setting, spec)) {
+        values.insert(value_text(setting, spec));
+      }
+    }
+    // Sizes that follow from the task vary with it; the task's column says it.
+    const bool follows_task = setting.is_list || setting.name == "pool";
+    if (values.size() > 1 && !(follows_task && !varying.empty() && varying.front()->name == "task")) {
       varying.push_back(&setting);
     }
   }

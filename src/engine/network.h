@@ -48,6 +48,18 @@ struct Step {
   const T* parameters = nullptr;   // [parameter][lane]
   const T* inverse_tau = nullptr;  // [lane]
   const T* noise = nullptr;        // Gumbel noise per batch, [structural parameter][lane]; or null
+  // The parameters are still those of the last begin_evaluation, so what it prepared can serve again.
+  bool evaluated = false;
+};
+
+// Clean rows of one task, the same in every lane.
+template <typename T>
+struct EvaluationRows {
+  Units<const T> inputs;
+  const std::uint32_t* words = nullptr;  // [row], the sample words that the inputs are fields of; or null
+  std::span<const Field> fields;
+  int rows = 0;
+  int task = 0;
 };
 
 // An architecture: the forward and backward pass of one block of lanes, composed of kernels. It owns its activations and
@@ -69,7 +81,7 @@ class Network {
   virtual void end_step(const Step<T>& step, T* gradients) = 0;
 
   virtual void begin_evaluation(const T* parameters) = 0;
-  virtual Units<const T> evaluate(const T* parameters, Units<const T> inputs, int rows, int task) = 0;
+  virtual Units<const T> evaluate(const T* parameters, const EvaluationRows<T>& rows) = 0;
 };
 
 // Activations: `units` by `rows` by lanes.

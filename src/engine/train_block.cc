@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "core/random.h"
 #include "engine/flush_denormals.h"
@@ -96,6 +97,8 @@ class BlockTrainer {
     has_noise_ = std::ranges::any_of(noise_, [](float noise) { return noise != 0; });
     weight_decay_ = per_lane([](const LaneSettings& lane) { return lane.weight_decay; });
     weight_decay_structural_ = per_lane([](const LaneSettings& lane) { return lane.weight_decay_structural; });
+    has_constant_rates_ =
+        std::ranges::all_of(lanes_, [](const LaneSettings* lane) { return lane->schedule == Schedule::kConstant; });
     noise_keys_ = stream_keys(Stream::kInputNoise);
     gumbel_keys_ = stream_keys(Stream::kGumbel);
     order_keys_ = stream_keys(Stream::kBatchOrder);
@@ -129,6 +132,7 @@ class BlockTrainer {
     }
     const int inputs = static_cast<int>(data_.inputs.size());
     inputs_ = UnitBuffer<float>(inputs, chunk_rows_, lanes);
+    clean_inputs_ = UnitBuffer<float>(inputs, chunk_rows_, lanes);
     targets_ = UnitBuffer<float>(static_cast<int>(target_fields_.size()), chunk_rows_, lanes);
     doutputs_ = UnitBuffer<float>(data_.outputs, chunk_rows_, lanes);
     const int structural = static_cast<int>(layout.structural_count);
@@ -175,6 +179,9 @@ class BlockTrainer {
   }
 
   void set_rates(int epoch) {
+    if (epoch > 1 && has_constant_rates_) {
+      return;
+    }
     const auto factor = [&](const LaneSettings& lane) {
       switch (lane.schedule) {
         case Schedule::kExponential:
@@ -218,7 +225,10 @@ class BlockTrainer {
 
   void train_step(int first, int rows) {
     ++step_count_;
-    Step<float> step{.parameters = parameters_.data(), .inverse_tau = inverse_tau_.data(), .noise = nullptr};
+    Step<float> step{.parameters = parameters_.data(),
+                     .inverse_tau = inverse_tau_.data(),
+                     .noise = nullptr,
+                     .evaluated = std::exchange(is_evaluated_, false)};
     if (settings_.gumbel == Gumbel::kBatch) {
       kernels_.gumbel_noise({.draw = {gumbel_keys_.data(), step_number(), 0},
                              .out = batch_gumbel_.data(),
@@ -247,13 +257,13 @@ class BlockTrainer {
 
   std::uint32_t step_number() const { return static_cast<std::uint32_t>(step_count_); }
 
-  Samples<float> gather_samples(int first, int rows, std::uint32_t chunk) {
+  void expand_samples(int first, int rows) {
     const std::uint32_t* samples = order_.data() + static_cast<std::size_t>(first) * lane_count();
     kernels_.expand({.samples = samples,
                      .same_in_all_lanes = false,
                      .words = data_.input_words.data(),
                      .fields = data_.inputs,
-                     .out = inputs_.view(),
+                     .out = clean_inputs_.view(),
                      .rows = rows});
     kernels_.expand({.samples = samples,
                      .same_in_all_lanes = false,
@@ -261,15 +271,28 @@ class BlockTrainer {
                      .fields = target_fields_,
                      .out = targets_.view(),
                      .rows = rows});
+    // Inputs beyond the noisy ones (what MLPs are told of the task) are never noisy.
+    for (std::size_t input = data_.noisy_inputs; has_noise_ && input < data_.inputs.size(); ++input) {
+      std::copy_n(clean_inputs_.unit(input), static_cast<std::size_t>(rows) * lane_count(), inputs_.unit(input));
+    }
+  }
+
+  Samples<float> gather_samples(int first, int rows, std::uint32_t chunk) {
+    // A full batch in one chunk is the same at every step, but for the noise.
+    if (!is_expanded_) {
+      expand_samples(first, rows);
+      is_expanded_ = rows == train_rows_;
+    }
     if (has_noise_) {
       kernels_.add_normal({.draw = {noise_keys_.data(), step_number(), chunk * kDrawsPerChunk},
                            .deviation = noise_.data(),
+                           .clean = clean_inputs_.view(),
                            .x = inputs_.view(),
                            .units = data_.noisy_inputs,
                            .rows = rows});
     }
     Samples<float> chunk_samples;
-    chunk_samples.inputs = inputs_.view();
+    chunk_samples.inputs = has_noise_ ? inputs_.view() : clean_inputs_.view();
     chunk_samples.row_task = data_.tasks > 1 ? targets_.unit(data_.outputs) : nullptr;
     chunk_samples.rows = rows;
     if (settings_.gumbel == Gumbel::kSample) {
@@ -318,6 +341,7 @@ class BlockTrainer {
 
   void evaluate() {
     network_.begin_evaluation(parameters_.data());
+    is_evaluated_ = true;
     std::fill(sums_.begin(), sums_.end(), 0.0);
     const std::size_t per_task = sums_.size() / data_.tasks;
     for (int task = 0; task < data_.tasks; ++task) {
@@ -331,7 +355,12 @@ class BlockTrainer {
           expand_evaluation_inputs(first, rows);
         }
         std::fill(chunk_sums_.begin(), chunk_sums_.end(), 0.0F);
-        kernels_.score({.z = network_.evaluate(parameters_.data(), inputs, rows, task),
+        const EvaluationRows<float> evaluation_rows{.inputs = inputs,
+                                                    .words = data_.input_words.data() + first,
+                                                    .fields = data_.inputs,
+                                                    .rows = rows,
+                                                    .task = task};
+        kernels_.score({.z = network_.evaluate(parameters_.data(), evaluation_rows),
                         .targets = data_.target_words.data() + first,
                         .part = part_.data() + static_cast<std::size_t>(first) * lane_count(),
                         .sums = chunk_sums_.data(),
@@ -418,14 +447,17 @@ class BlockTrainer {
   FloatRow inverse_tau_, noise_, weight_decay_, weight_decay_structural_;
   FloatRow rate_functional_, rate_input_, rate_module_;
   bool has_noise_ = false;
+  bool has_constant_rates_ = false;
   std::vector<std::uint32_t> noise_keys_, gumbel_keys_, order_keys_;
 
   FloatRow parameters_, best_, gradients_, first_, second_, mask_;
   int step_count_ = 0;
+  bool is_evaluated_ = false;  // since the last update
 
   std::vector<std::uint32_t> order_, order_words_;  // [row][lane]
   std::vector<Field> target_fields_;
-  UnitBuffer<float> inputs_, targets_, doutputs_;
+  UnitBuffer<float> inputs_, clean_inputs_, targets_, doutputs_;
+  bool is_expanded_ = false;
   FloatRow batch_gumbel_;
   UnitBuffer<float> sample_gumbel_;
 

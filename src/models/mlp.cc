@@ -37,18 +37,21 @@ class Mlp final : public engine::Network<T> {
   void begin_evaluation(const T* /*parameters*/) override {}
 
   Units<const T> forward(const Step<T>& step, const Samples<T>& samples) override {
-    return evaluate(step.parameters, samples.inputs, samples.rows, 0);
+    engine::EvaluationRows<T> rows;
+    rows.inputs = samples.inputs;
+    rows.rows = samples.rows;
+    return evaluate(step.parameters, rows);
   }
 
-  Units<const T> evaluate(const T* parameters, Units<const T> inputs, int rows, int /*task*/) override {
-    Units<const T> x = inputs;
+  Units<const T> evaluate(const T* parameters, const engine::EvaluationRows<T>& rows) override {
+    Units<const T> x = rows.inputs;
     for (std::size_t layer = 0; layer + 1 < widths_.size(); ++layer) {
       const Units<T> y = activations_[layer].view();
       kernels_.dense_forward({.x = x,
                               .weights = parameters + weights(layer),
                               .bias = parameters + bias(layer),
                               .y = y,
-                              .rows = rows,
+                              .rows = rows.rows,
                               .in = widths_[layer],
                               .out = widths_[layer + 1],
                               .relu = layer + 2 < widths_.size()});

@@ -11,6 +11,7 @@
 namespace modlab::models {
 namespace {
 
+using engine::EvaluationRows;
 using engine::Kernels;
 using engine::Layout;
 using engine::Rate;
@@ -52,6 +53,7 @@ class Modular final : public engine::Network<T> {
       below = slots;
       slot += slots;
     }
+    fill_combinations();
     if (has_pool()) {
       pool_values_ = UnitBuffer<T>(slot * shape.pool, kChunkRows, kernels.lanes);
       const std::size_t size = module_.size() * kernels.lanes;
@@ -67,6 +69,10 @@ class Modular final : public engine::Network<T> {
   int chunk_rows() const override { return kChunkRows; }
 
   void begin_step(const Step<T>& step) override {
+    if (step.evaluated && !has_noise(step) && shape_.tasks == 1) {
+      adopt_evaluation();
+      return;
+    }
     output_selection_.begin_step(step);
     for (Selection<T>& inputs : input_selections_) {
       inputs.begin_step(step);
@@ -166,18 +172,22 @@ class Modular final : public engine::Network<T> {
     }
   }
 
-  Units<const T> evaluate(const T* parameters, Units<const T> inputs, int rows, int task) override {
+  Units<const T> evaluate(const T* parameters, const EvaluationRows<T>& rows) override {
     for (std::size_t level = 0; level < shape_.levels.size(); ++level) {
-      const Units<const T> x = below(level, inputs);
+      const Units<const T> x = below(level, rows.inputs);
       for (int slot = 0; slot < shape_.levels[level]; ++slot) {
         const int index = first_slot_[level] + slot;
+        const T* module = has_pool() ? evaluated_parameters(rows.task, index) : parameters + module_offset(index);
+        if (level == 0 && can_look_up(rows)) {
+          look_up(slot, module, rows);
+          continue;
+        }
         const Units<T> z = z_.from(static_cast<std::size_t>(index) * shape_.fan_in);
-        input_selections_[level].read_evaluated(slot, task, x, z, rows);
-        const T* module = has_pool() ? evaluated_parameters(task, index) : parameters + module_offset(index);
-        module_.forward(module, z, values_.unit(index), rows);
+        input_selections_[level].read_evaluated(slot, rows.task, x, z, rows.rows);
+        module_.forward(module, z, values_.unit(index), rows.rows);
       }
     }
-    output_selection_.read_evaluated(0, task, output_values(), outputs_.view(), rows);
+    output_selection_.read_evaluated(0, rows.task, output_values(), outputs_.view(), rows.rows);
     return outputs_.view();
   }
 
@@ -197,6 +207,50 @@ class Modular final : public engine::Network<T> {
   }
 
   bool has_pool() const { return shape_.pool > 0; }
+  bool has_noise(const Step<T>& step) const { return step.noise != nullptr || shape_.noise_per_sample; }
+
+  // Without noise a step picks what evaluation of the same parameters picked.
+  void adopt_evaluation() {
+    output_selection_.adopt_evaluation();
+    for (Selection<T>& inputs : input_selections_) {
+      inputs.adopt_evaluation();
+    }
+    for (Selection<T>& members : member_selections_) {
+      members.adopt_evaluation();
+    }
+    std::swap(slot_parameters_, evaluated_parameters_);
+  }
+
+  // A first-level module sees only 2^fan_in different inputs in a whole truth table.
+  bool can_look_up(const EvaluationRows<T>& rows) const {
+    return rows.words != nullptr && shape_.fan_in <= engine::kMaxModuleFanIn && (1 << shape_.fan_in) < rows.rows;
+  }
+  void look_up(int slot, const T* module, const EvaluationRows<T>& rows) {
+    const int combinations = 1 << shape_.fan_in;
+    module_.forward(module, combinations_.view(), combination_values_.unit(0), combinations);
+    kernels_.look_up({.combinations = combination_values_.unit(0),
+                      .picks = input_selections_[0].evaluated_picks(slot, rows.task),
+                      .bits = rows.fields,
+                      .words = rows.words,
+                      .out = values_.unit(slot),
+                      .rows = rows.rows,
+                      .fan_in = shape_.fan_in});
+  }
+  // All inputs that a module reading bits can see, first position = most significant bit.
+  void fill_combinations() {
+    if (shape_.fan_in > engine::kMaxModuleFanIn) {
+      return;
+    }
+    const int count = 1 << shape_.fan_in;
+    combinations_ = UnitBuffer<T>(shape_.fan_in, count, kernels_.lanes);
+    combination_values_ = UnitBuffer<T>(1, count, kernels_.lanes);
+    for (int position = 0; position < shape_.fan_in; ++position) {
+      for (int combination = 0; combination < count; ++combination) {
+        const bool is_one = ((combination >> (shape_.fan_in - 1 - position)) & 1) != 0;
+        std::fill_n(combinations_.unit(position) + combination * kernels_.lanes, kernels_.lanes, is_one ? T{1} : T{0});
+      }
+    }
+  }
   // Module logits learn from what every member would have said; and a choice per row needs every member at hand.
   bool needs_whole_pool() const { return !shape_.known_modules || member_selections_.front().per_row(); }
 
@@ -276,6 +330,8 @@ class Modular final : public engine::Network<T> {
   UnitBuffer<T> z_;  // each slot's inputs
   UnitBuffer<T> dz_;
   UnitBuffer<T> outputs_;
+  UnitBuffer<T> combinations_;  // all inputs of a module that reads bits
+  UnitBuffer<T> combination_values_;
   UnitBuffer<T> pool_values_;  // what every pool member says in every slot
   UnitBuffer<T> member_d_;
   UnitBuffer<T> member_dz_;

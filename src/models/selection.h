@@ -29,6 +29,8 @@ class Selection {
   Selection(const SelectionShape& shape, int max_rows, const engine::Kernels<T>& kernels);
 
   void begin_step(const engine::Step<T>& step);
+  // Instead of begin_step: the picks of the last evaluation, of the only task.
+  void adopt_evaluation() { picks_.swap(evaluated_.front()); }
   void begin_chunk(const engine::Step<T>& step, const engine::Samples<T>& samples);
   // z[position] = the picked candidates of x.
   void read(int column, engine::Units<const T> x, engine::Units<T> z, int rows) const;

@@ -82,6 +82,7 @@ const Kernels<float>& float_kernels(const char* target) {
   static const Kernels<float> table = [target] {
     Kernels<float> kernels = common_kernels<float>(target);
     kernels.expand = &expand;
+    kernels.look_up = &look_up;
     kernels.add_normal = &add_normal;
     kernels.gumbel_noise = &gumbel_noise;
     kernels.random_words = &random_words;

@@ -25,6 +25,12 @@ struct Units {
   operator Units<const T>() const { return {data, stride}; }
 };
 
+// An input as a field of its sample's word: (word >> shift) & mask.
+struct Field {
+  int shift;
+  std::uint32_t mask;
+};
+
 // y = act(W x + b), with W [out][in].
 template <typename T>
 struct DenseForward {
@@ -74,6 +80,18 @@ struct ModuleBackward {
   Units<T> dz;    // overwritten
   T* gradients;   // added to
   int rows, fan_in, hidden;
+};
+
+// What a module says on each row of a truth table, when it reads `fan_in` picked bits: it was computed once for each of the
+// 2^fan_in combinations (first position = most significant bit), and here every lane looks its rows up.
+template <typename T>
+struct LookUp {
+  const T* combinations;       // [combination][lane]
+  Units<const T> picks;        // [position][lane]
+  std::span<const Field> bits;  // where each candidate's bit lies in a word
+  const std::uint32_t* words;  // [row]
+  T* out;                      // [row][lane]
+  int rows, fan_in;
 };
 
 // For each column the indices of the k largest of n scores, largest first, ties to the lower index; written as numbers.
@@ -206,10 +224,6 @@ struct Score {
 };
 
 // Bit fields of 32-bit sample words as numbers.
-struct Field {
-  int shift;
-  std::uint32_t mask;
-};
 template <typename T>
 struct Expand {
   const std::uint32_t* samples;  // [row][lane]: index into words; or [row] if `same_in_all_lanes`
@@ -226,10 +240,12 @@ struct Draw {
   std::uint32_t step;
   std::uint32_t first;  // counter of the first group of four elements
 };
+// x = clean + deviation * normal.
 template <typename T>
 struct AddNormal {
   Draw draw;
   const T* deviation;  // [lane]
+  Units<const T> clean;
   Units<T> x;
   int units, rows;
 };
@@ -289,13 +305,14 @@ struct Kernels {
 
   // Float only: the oracle is given its inputs.
   void (*expand)(const Expand<T>&);
+  void (*look_up)(const LookUp<T>&);
   void (*add_normal)(const AddNormal<T>&);
   void (*gumbel_noise)(const GumbelNoise<T>&);
   void (*random_words)(const RandomWords&);
   double (*fma_peak_gflops)();
 };
 
-// Widest fan-in that module_forward and module_backward take; wider or deeper modules are made of dense layers.
+// Widest fan-in that module_forward, module_backward and look_up take; wider or deeper modules are made of dense layers.
 inline constexpr int kMaxModuleFanIn = 4;
 
 // The kernels for this machine, or those that MODLAB_TARGET (avx512, avx2, scalar) asks for. Throws ConfigError if that

@@ -13,15 +13,22 @@
 HWY_BEFORE_NAMESPACE();
 namespace modlab::engine::HWY_NAMESPACE {
 
-// -log of the probability given to the truth, from z turned so that negative is right: softplus, at most 100 as in the
-// published code.
+// The sum over outputs of -log of the probability given to the truth, from z turned so that negative is right. Each term is
+// a softplus, max(x, 0) + log(1 + e^-|x|), at most 100 as in the published code; one logarithm serves all outputs, since
+// their factors are between 1 and 2.
 template <typename T>
-HWY_INLINE Vector<T> cross_entropy(Vector<T> wrongness) {
-  const Tag<T> d;
-  const auto one = hn::Set(d, T{1});
-  const auto tail = log_of(hn::Add(one, exp_of(hn::Neg(hn::Abs(wrongness)))));
-  return smaller(hn::Set(d, T{100}), hn::Add(larger(hn::Zero(d), wrongness), tail));
-}
+struct CrossEntropy {
+  Vector<T> linear;
+  Vector<T> factor;
+
+  HWY_INLINE CrossEntropy() : linear(hn::Zero(Tag<T>())), factor(hn::Set(Tag<T>(), T{1})) {}
+  HWY_INLINE void add(Vector<T> wrongness) {
+    const Tag<T> d;
+    linear = hn::Add(linear, smaller(hn::Set(d, T{100}), larger(hn::Zero(d), wrongness)));
+    factor = fused(factor, exp_of(hn::Neg(hn::Abs(wrongness))), factor);
+  }
+  HWY_INLINE Vector<T> sum() const { return hn::Add(linear, log_of(factor)); }
+};
 
 template <typename T>
 void loss_gradient(const LossGradient<T>& a) {
@@ -43,7 +50,9 @@ void loss_gradient(const LossGradient<T>& a) {
       hn::Store(gradient, d, a.d.unit(output) + row * lanes);
       if (a.loss != nullptr) {
         const auto wrongness = hn::IfThenElse(hn::Gt(target, hn::Zero(d)), hn::Neg(z), z);
-        loss = hn::Add(loss, a.kind == LossKind::kMse ? hn::Mul(error, error) : cross_entropy<T>(wrongness));
+        CrossEntropy<T> entropy;
+        entropy.add(wrongness);
+        loss = hn::Add(loss, a.kind == LossKind::kMse ? hn::Mul(error, error) : entropy.sum());
       }
     }
   }
@@ -67,6 +76,7 @@ void score(const Score<T>& a) {
   for (int row = 0; row < a.rows; ++row) {
     auto loss = zero;
     auto bits = zero;
+    CrossEntropy<T> entropy;
     for (int output = 0; output < a.outputs; ++output) {
       const auto z = hn::Load(d, a.z.unit(output) + row * lanes);
       const bool target = ((a.targets[row] >> output) & 1U) != 0;
@@ -77,8 +87,11 @@ void score(const Score<T>& a) {
         const auto error = hn::Sub(sigmoid_of<T>(z), target ? one : zero);
         loss = fused(error, error, loss);
       } else {
-        loss = hn::Add(loss, cross_entropy<T>(target ? hn::Neg(z) : z));
+        entropy.add(target ? hn::Neg(z) : z);
       }
+    }
+    if (a.kind == LossKind::kBce) {
+      loss = entropy.sum();
     }
     const auto all_bits = hn::Set(d, static_cast<T>(a.outputs));
     const auto whole_row = hn::IfThenElseZero(hn::Eq(bits, all_bits), one);

@@ -104,8 +104,8 @@ inline void add_normal(const AddNormal<float>& a) {
     normals_of(word[0], word[1], normal);
     normals_of(word[2], word[3], normal + 2);
     for (int offset = 0; offset < 4 && element + offset < total; ++offset) {
-      float* x = a.x.unit(unit) + row * lanes;
-      hn::Store(fused(deviation, normal[offset], hn::Load(d, x)), d, x);
+      const auto clean = hn::Load(d, a.clean.unit(unit) + row * lanes);
+      hn::Store(fused(deviation, normal[offset], clean), d, a.x.unit(unit) + row * lanes);
       if (++row == a.rows) {
         row = 0;
         ++unit;
