@@ -89,8 +89,10 @@ template <typename T>
 class UnitBuffer {
  public:
   UnitBuffer() = default;
+  // An odd number of rows apart: units a power of two apart would fall into the same cache sets, and a store to one would
+  // hold up loads from the others.
   UnitBuffer(int units, int rows, int lanes)
-      : stride_(static_cast<std::size_t>(rows) * lanes), values_(static_cast<std::size_t>(units) * stride_) {}
+      : stride_(static_cast<std::size_t>(rows | 1) * lanes), values_(static_cast<std::size_t>(units) * stride_) {}
 
   Units<T> view() { return {values_.data(), stride_}; }
   Units<T> from(std::size_t unit) { return view().from(unit); }

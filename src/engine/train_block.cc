@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cassert>
+#include <array>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <utility>
 
@@ -48,9 +50,7 @@ class BlockTrainer {
 
   std::vector<LaneResult> run(Progress& progress) {
     std::vector<LaneResult> results(used_lanes_);
-    for (LaneResult& result : results) {
-      result.curve.reserve(settings_.epochs);
-    }
+    curve_sums_.reserve(static_cast<std::size_t>(settings_.epochs) * kParts * kQuantities * lane_count());
     for (int epoch = 1; epoch <= settings_.epochs; ++epoch) {
       set_rates(epoch);
       train_epoch(epoch);
@@ -64,6 +64,8 @@ class BlockTrainer {
     for (int lane = 0; lane < used_lanes_; ++lane) {
       results[lane].best.parameters = lane_of(best_, lane);
       results[lane].last.parameters = lane_of(parameters_, lane);
+      take_snapshot(settings_.epochs, lane, results[lane].last);
+      finish_curve(lane, results[lane]);
     }
     return results;
   }
@@ -386,15 +388,66 @@ class BlockTrainer {
         }
         rows += part_rows_[lane][task][part];
       }
-      scores.parts[part] = {static_cast<float>(total[0] / (static_cast<double>(rows) * data_.outputs)),
-                            static_cast<std::uint32_t>(total[1]), static_cast<std::uint32_t>(total[2])};
+      scores.parts[part] = part_score(total[0], total[1], total[2], rows);
     }
     return scores;
   }
 
-  void take_snapshot(int epoch, int lane, const Scores& scores, Snapshot& snapshot) const {
+  double validation_bits(int lane) const {
+    double bits = 0;
+    for (int task = 0; task < data_.tasks; ++task) {
+      constexpr std::size_t kValidationBits = static_cast<std::size_t>(Part::kValidation) * kQuantities + 1;
+      bits += sums_[(static_cast<std::size_t>(task) * kParts * kQuantities + kValidationBits) * lane_count() + lane];
+    }
+    return bits;
+  }
+
+  // An epoch's sums over all tasks as they are, in float; they become scores when all is done.
+  void keep_curve_point() {
+    const std::size_t per_task = sums_.size() / data_.tasks;
+    curve_sums_.resize(curve_sums_.size() + per_task);
+    float* point = curve_sums_.data() + curve_sums_.size() - per_task;
+    for (std::size_t element = 0; element < per_task; ++element) {
+      double sum = sums_[element];
+      for (int task = 1; task < data_.tasks; ++task) {
+        sum += sums_[task * per_task + element];
+      }
+      point[element] = static_cast<float>(sum);
+    }
+  }
+
+  void finish_curve(int lane, LaneResult& result) const {
+    const std::size_t per_epoch = static_cast<std::size_t>(kParts) * kQuantities * lane_count();
+    for (std::size_t first = 0; first < curve_sums_.size(); first += per_epoch) {
+      Scores scores;
+      for (std::size_t part = 0; part < kParts; ++part) {
+        int rows = 0;
+        for (const std::array<int, kParts>& task_rows : part_rows_[lane]) {
+          rows += task_rows[part];
+        }
+        const float* sums = curve_sums_.data() + first + part * kQuantities * lane_count() + lane;
+        scores.parts[part] = part_score(sums[0], sums[lane_count()], sums[2 * lane_count()], rows);
+      }
+      result.curve.push_back(scores);
+      result.diverged = result.diverged || !std::isfinite(scores[Part::kTrain].loss);
+    }
+  }
+
+  PartScore part_score(double loss, double bits, double rows_right, int rows) const {
+    const double mean = loss / (static_cast<double>(rows) * data_.outputs);
+    return {static_cast<float>(canonical(mean)), static_cast<std::uint32_t>(bits),
+            static_cast<std::uint32_t>(rows_right)};
+  }
+
+  // Which of the many not-a-numbers comes out of a diverged network depends on the target.
+  template <typename Number>
+  static Number canonical(Number number) {
+    return std::isnan(number) ? std::numeric_limits<Number>::quiet_NaN() : number;
+  }
+
+  void take_snapshot(int epoch, int lane, Snapshot& snapshot) const {
     snapshot.epoch = epoch;
-    snapshot.scores = scores;
+    snapshot.scores = scores_of(lane, 0, data_.tasks);
     snapshot.per_task.clear();
     for (int task = 0; data_.tasks > 1 && task < data_.tasks; ++task) {
       snapshot.per_task.push_back(scores_of(lane, task, task + 1));
@@ -402,22 +455,16 @@ class BlockTrainer {
   }
 
   void record(int epoch, std::vector<LaneResult>& results) {
+    keep_curve_point();
     bool any_improved = false;
     for (int lane = 0; lane < used_lanes_; ++lane) {
-      LaneResult& result = results[lane];
-      const Scores scores = scores_of(lane, 0, data_.tasks);
-      result.curve.push_back(scores);
-      result.diverged = result.diverged || !std::isfinite(scores[Part::kTrain].loss);
-      const auto validation = static_cast<std::int64_t>(scores[Part::kValidation].right_bits);
+      const double validation = validation_bits(lane);
       const bool improved = validation > best_validation_[lane];
       improved_[lane] = improved ? 1.0F : 0.0F;
       if (improved) {
         any_improved = true;
         best_validation_[lane] = validation;
-        take_snapshot(epoch, lane, scores, result.best);
-      }
-      if (epoch == settings_.epochs) {
-        take_snapshot(epoch, lane, scores, result.last);
+        take_snapshot(epoch, lane, results[lane].best);
       }
     }
     if (any_improved) {
@@ -429,7 +476,7 @@ class BlockTrainer {
   std::vector<float> lane_of(const FloatRow& parameters, int lane) const {
     std::vector<float> values(network_.layout().count);
     for (std::size_t parameter = 0; parameter < values.size(); ++parameter) {
-      values[parameter] = parameters[parameter * lane_count() + lane];
+      values[parameter] = canonical(parameters[parameter * lane_count() + lane]);
     }
     return values;
   }
@@ -468,7 +515,8 @@ class BlockTrainer {
   UnitBuffer<float> evaluation_inputs_;
   std::vector<double> sums_;  // [task][part][quantity][lane]
   FloatRow chunk_sums_;
-  std::vector<std::int64_t> best_validation_;
+  std::vector<float> curve_sums_;  // [epoch][part][quantity][lane]
+  std::vector<double> best_validation_;
   FloatRow improved_;
 };
 

@@ -19,8 +19,10 @@ HWY_INLINE void dense_forward_tile(const DenseForward<T>& a, int out, int row) {
   const Tag<T> d;
   const std::size_t lanes = hn::Lanes(d);
   Vector<T> sum[kOuts][kRows];
+  MODLAB_UNROLL
   for (int o = 0; o < kOuts; ++o) {
     const auto bias = hn::Load(d, a.bias + (out + o) * lanes);
+    MODLAB_UNROLL
     for (int r = 0; r < kRows; ++r) {
       sum[o][r] = bias;
     }
@@ -30,11 +32,14 @@ HWY_INLINE void dense_forward_tile(const DenseForward<T>& a, int out, int row) {
   const std::size_t out_stride = static_cast<std::size_t>(a.in) * lanes;
   for (int in = 0; in < a.in; ++in) {
     Vector<T> value[kRows];
+    MODLAB_UNROLL
     for (int r = 0; r < kRows; ++r) {
       value[r] = hn::Load(d, x + r * lanes);
     }
+    MODLAB_UNROLL
     for (int o = 0; o < kOuts; ++o) {
       const auto weight = hn::Load(d, w + o * out_stride);
+      MODLAB_UNROLL
       for (int r = 0; r < kRows; ++r) {
         sum[o][r] = fused(weight, value[r], sum[o][r]);
       }
@@ -43,8 +48,10 @@ HWY_INLINE void dense_forward_tile(const DenseForward<T>& a, int out, int row) {
     w += lanes;
   }
   const auto zero = hn::Zero(d);
+  MODLAB_UNROLL
   for (int o = 0; o < kOuts; ++o) {
     T* y = a.y.unit(out + o) + row * lanes;
+    MODLAB_UNROLL
     for (int r = 0; r < kRows; ++r) {
       hn::Store(a.relu ? relu(zero, sum[o][r]) : sum[o][r], d, y + r * lanes);
     }
@@ -90,7 +97,9 @@ HWY_INLINE void dense_input_gradient_tile(const DenseInputGradient<T>& a, int in
   const Tag<T> d;
   const std::size_t lanes = hn::Lanes(d);
   Vector<T> sum[kIns][kRows];
+  MODLAB_UNROLL
   for (int i = 0; i < kIns; ++i) {
+    MODLAB_UNROLL
     for (int r = 0; r < kRows; ++r) {
       sum[i][r] = hn::Zero(d);
     }
@@ -99,11 +108,14 @@ HWY_INLINE void dense_input_gradient_tile(const DenseInputGradient<T>& a, int in
   const T* w = a.weights + in * lanes;
   for (int out = 0; out < a.out; ++out) {
     Vector<T> value[kRows];
+    MODLAB_UNROLL
     for (int r = 0; r < kRows; ++r) {
       value[r] = hn::Load(d, dy + r * lanes);
     }
+    MODLAB_UNROLL
     for (int i = 0; i < kIns; ++i) {
       const auto weight = hn::Load(d, w + i * lanes);
+      MODLAB_UNROLL
       for (int r = 0; r < kRows; ++r) {
         sum[i][r] = fused(weight, value[r], sum[i][r]);
       }
@@ -112,9 +124,11 @@ HWY_INLINE void dense_input_gradient_tile(const DenseInputGradient<T>& a, int in
     w += static_cast<std::size_t>(a.in) * lanes;
   }
   const auto zero = hn::Zero(d);
+  MODLAB_UNROLL
   for (int i = 0; i < kIns; ++i) {
     T* dx = a.dx.unit(in + i) + row * lanes;
     const T* x = a.x.unit(in + i) + row * lanes;
+    MODLAB_UNROLL
     for (int r = 0; r < kRows; ++r) {
       auto value = sum[i][r];
       if (a.relu) {
@@ -161,24 +175,31 @@ HWY_INLINE void dense_weight_gradient_tile(const DenseWeightGradient<T>& a, int 
   const Tag<T> d;
   const std::size_t lanes = hn::Lanes(d);
   Vector<T> sum[kOuts][kIns];
+  MODLAB_UNROLL
   for (int o = 0; o < kOuts; ++o) {
+    MODLAB_UNROLL
     for (int i = 0; i < kIns; ++i) {
       sum[o][i] = hn::Load(d, a.weights + (static_cast<std::size_t>(out + o) * a.in + in + i) * lanes);
     }
   }
   for (int row = 0; row < a.rows; ++row) {
     Vector<T> x[kIns];
+    MODLAB_UNROLL
     for (int i = 0; i < kIns; ++i) {
       x[i] = hn::Load(d, a.x.unit(in + i) + row * lanes);
     }
+    MODLAB_UNROLL
     for (int o = 0; o < kOuts; ++o) {
       const auto dy = hn::Load(d, a.dy.unit(out + o) + row * lanes);
+      MODLAB_UNROLL
       for (int i = 0; i < kIns; ++i) {
         sum[o][i] = fused(dy, x[i], sum[o][i]);
       }
     }
   }
+  MODLAB_UNROLL
   for (int o = 0; o < kOuts; ++o) {
+    MODLAB_UNROLL
     for (int i = 0; i < kIns; ++i) {
       hn::Store(sum[o][i], d, a.weights + (static_cast<std::size_t>(out + o) * a.in + in + i) * lanes);
     }
@@ -199,6 +220,7 @@ HWY_INLINE void dense_weight_gradient_outs(const DenseWeightGradient<T>& a, int 
   for (; in < a.in; ++in) {
     dense_weight_gradient_tile<T, kOuts, 1>(a, out, in);
   }
+  MODLAB_UNROLL
   for (int o = 0; o < kOuts; ++o) {
     auto sum = hn::Load(d, a.bias + (out + o) * lanes);
     for (int row = 0; row < a.rows; ++row) {

@@ -42,6 +42,7 @@ HWY_INLINE void look_up_fan_in(const LookUp<float>& a) {
   const std::size_t lanes = hn::Lanes(d);
   // The bit that each lane's pick means, as a word with that bit set.
   Words<float> bit[kFanIn];
+  MODLAB_UNROLL
   for (int position = 0; position < kFanIn; ++position) {
     const auto pick = hn::Load(d, a.picks.unit(position));
     bit[position] = hn::Set(dw, 1U << a.bits[0].shift);
@@ -51,18 +52,22 @@ HWY_INLINE void look_up_fan_in(const LookUp<float>& a) {
     }
   }
   Vector<float> combination[1 << kFanIn];
+  MODLAB_UNROLL
   for (int index = 0; index < (1 << kFanIn); ++index) {
     combination[index] = hn::Load(d, a.combinations + index * lanes);
   }
   for (int row = 0; row < a.rows; ++row) {
     const auto word = hn::Set(dw, a.words[row]);
     Vector<float> value[1 << kFanIn];
+    MODLAB_UNROLL
     for (int index = 0; index < (1 << kFanIn); ++index) {
       value[index] = combination[index];
     }
     // The last position halves the combinations first.
+    MODLAB_UNROLL
     for (int position = kFanIn - 1; position >= 0; --position) {
       const auto is_one = hn::RebindMask(d, hn::TestBit(word, bit[position]));
+      MODLAB_UNROLL
       for (int index = 0; index < (1 << position); ++index) {
         value[index] = hn::IfThenElse(is_one, value[2 * index + 1], value[2 * index]);
       }

@@ -68,7 +68,9 @@ void score(const Score<T>& a) {
   const auto zero = hn::Zero(d);
   const auto one = hn::Set(d, T{1});
   Vector<T> sums[kParts][kQuantities];
+  MODLAB_UNROLL
   for (int part = 0; part < kParts; ++part) {
+    MODLAB_UNROLL
     for (int quantity = 0; quantity < kQuantities; ++quantity) {
       sums[part][quantity] = hn::Load(d, a.sums + (part * kQuantities + quantity) * lanes);
     }
@@ -96,14 +98,18 @@ void score(const Score<T>& a) {
     const auto all_bits = hn::Set(d, static_cast<T>(a.outputs));
     const auto whole_row = hn::IfThenElseZero(hn::Eq(bits, all_bits), one);
     const auto row_part = hn::Load(d, a.part + row * lanes);
+    MODLAB_UNROLL
     for (int part = 0; part < kParts; ++part) {
-      const auto here = hn::Eq(row_part, hn::Set(d, static_cast<T>(part)));
-      sums[part][0] = hn::Add(sums[part][0], hn::IfThenElseZero(here, loss));
-      sums[part][1] = hn::Add(sums[part][1], hn::IfThenElseZero(here, bits));
-      sums[part][2] = hn::Add(sums[part][2], hn::IfThenElseZero(here, whole_row));
+      // A factor of 0 or 1, so that adding is one instruction; what is not a number spoils every part of its lane.
+      const auto here = hn::IfThenElseZero(hn::Eq(row_part, hn::Set(d, static_cast<T>(part))), one);
+      sums[part][0] = fused(here, loss, sums[part][0]);
+      sums[part][1] = fused(here, bits, sums[part][1]);
+      sums[part][2] = fused(here, whole_row, sums[part][2]);
     }
   }
+  MODLAB_UNROLL
   for (int part = 0; part < kParts; ++part) {
+    MODLAB_UNROLL
     for (int quantity = 0; quantity < kQuantities; ++quantity) {
       hn::Store(sums[part][quantity], d, a.sums + (part * kQuantities + quantity) * lanes);
     }

@@ -23,31 +23,38 @@ HWY_INLINE void module_forward_tile(const ModuleForward<T>& a, int row) {
   const T* w2 = b1 + a.hidden * lanes;
   const auto zero = hn::Zero(d);
   Vector<T> z[kFanIn][kRows];
+  MODLAB_UNROLL
   for (int k = 0; k < kFanIn; ++k) {
+    MODLAB_UNROLL
     for (int r = 0; r < kRows; ++r) {
       z[k][r] = hn::Load(d, a.z.unit(k) + (row + r) * lanes);
     }
   }
   Vector<T> sum[kRows];
   const auto b2 = hn::Load(d, w2 + a.hidden * lanes);
+  MODLAB_UNROLL
   for (int r = 0; r < kRows; ++r) {
     sum[r] = b2;
   }
   for (int unit = 0; unit < a.hidden; ++unit) {
     Vector<T> weight[kFanIn];
+    MODLAB_UNROLL
     for (int k = 0; k < kFanIn; ++k) {
       weight[k] = hn::Load(d, w1 + (unit * kFanIn + k) * lanes);
     }
     const auto bias = hn::Load(d, b1 + unit * lanes);
     const auto out_weight = hn::Load(d, w2 + unit * lanes);
+    MODLAB_UNROLL
     for (int r = 0; r < kRows; ++r) {
       auto hidden = bias;
+      MODLAB_UNROLL
       for (int k = 0; k < kFanIn; ++k) {
         hidden = fused(weight[k], z[k][r], hidden);
       }
       sum[r] = fused(out_weight, relu(zero, hidden), sum[r]);
     }
   }
+  MODLAB_UNROLL
   for (int r = 0; r < kRows; ++r) {
     hn::Store(sum[r], d, a.out + (row + r) * lanes);
   }
@@ -99,9 +106,11 @@ HWY_INLINE void module_backward_tile(const ModuleBackward<T>& a, int row) {
   Vector<T> dz[kFanIn][kRows];
   Vector<T> dout[kRows];
   auto db2 = hn::Load(d, a.gradients + b2);
+  MODLAB_UNROLL
   for (int r = 0; r < kRows; ++r) {
     dout[r] = hn::Load(d, a.dout + (row + r) * lanes);
     db2 = hn::Add(db2, dout[r]);
+    MODLAB_UNROLL
     for (int k = 0; k < kFanIn; ++k) {
       z[k][r] = hn::Load(d, a.z.unit(k) + (row + r) * lanes);
       dz[k][r] = zero;
@@ -112,6 +121,7 @@ HWY_INLINE void module_backward_tile(const ModuleBackward<T>& a, int row) {
     const std::size_t in_weight = unit * kFanIn * lanes;
     Vector<T> weight[kFanIn];
     Vector<T> dweight[kFanIn];
+    MODLAB_UNROLL
     for (int k = 0; k < kFanIn; ++k) {
       weight[k] = hn::Load(d, a.parameters + in_weight + k * lanes);
       dweight[k] = hn::Load(d, a.gradients + in_weight + k * lanes);
@@ -120,26 +130,32 @@ HWY_INLINE void module_backward_tile(const ModuleBackward<T>& a, int row) {
     const auto out_weight = hn::Load(d, a.parameters + w2 + unit * lanes);
     auto dbias = hn::Load(d, a.gradients + b1 + unit * lanes);
     auto dout_weight = hn::Load(d, a.gradients + w2 + unit * lanes);
+    MODLAB_UNROLL
     for (int r = 0; r < kRows; ++r) {
       auto hidden = bias;
+      MODLAB_UNROLL
       for (int k = 0; k < kFanIn; ++k) {
         hidden = fused(weight[k], z[k][r], hidden);
       }
       const auto dhidden = hn::IfThenElseZero(hn::Gt(hidden, zero), hn::Mul(out_weight, dout[r]));
       dout_weight = fused(dout[r], relu(zero, hidden), dout_weight);
       dbias = hn::Add(dbias, dhidden);
+      MODLAB_UNROLL
       for (int k = 0; k < kFanIn; ++k) {
         dweight[k] = fused(dhidden, z[k][r], dweight[k]);
         dz[k][r] = fused(dhidden, weight[k], dz[k][r]);
       }
     }
+    MODLAB_UNROLL
     for (int k = 0; k < kFanIn; ++k) {
       hn::Store(dweight[k], d, a.gradients + in_weight + k * lanes);
     }
     hn::Store(dbias, d, a.gradients + b1 + unit * lanes);
     hn::Store(dout_weight, d, a.gradients + w2 + unit * lanes);
   }
+  MODLAB_UNROLL
   for (int k = 0; k < kFanIn; ++k) {
+    MODLAB_UNROLL
     for (int r = 0; r < kRows; ++r) {
       hn::Store(dz[k][r], d, a.dz.unit(k) + (row + r) * lanes);
     }

@@ -45,51 +45,58 @@ void top_k(const TopK<T>& a) {
   }
 }
 
-template <typename T, int kRows>
-HWY_INLINE void gather_tile(const Gather<T>& a, int position, int row) {
+template <typename T, bool kPickPerRow, int kRows>
+HWY_INLINE void gather_tile(const T* x, std::size_t stride, int candidates, const T* pick, T* z) {
   const Tag<T> d;
   const std::size_t lanes = hn::Lanes(d);
-  const T* pick = a.picks.unit(position);
-  const std::size_t at = row * lanes;
   Vector<T> value[kRows];
+  MODLAB_UNROLL
   for (int r = 0; r < kRows; ++r) {
-    value[r] = hn::Load(d, a.x.data + at + r * lanes);
+    value[r] = hn::Load(d, x + r * lanes);
   }
-  for (int candidate = 1; candidate < a.candidates; ++candidate) {
+  const auto shared_pick = hn::Load(d, pick);
+  for (int candidate = 1; candidate < candidates; ++candidate) {
+    x += stride;
     const auto index = hn::Set(d, static_cast<T>(candidate));
-    const T* x = a.x.unit(candidate) + at;
-    if (a.pick_per_row) {
-      for (int r = 0; r < kRows; ++r) {
-        const auto chosen = hn::Eq(hn::Load(d, pick + at + r * lanes), index);
-        value[r] = hn::IfThenElse(chosen, hn::Load(d, x + r * lanes), value[r]);
-      }
-    } else {
-      const auto chosen = hn::Eq(hn::Load(d, pick), index);
-      for (int r = 0; r < kRows; ++r) {
-        value[r] = hn::IfThenElse(chosen, hn::Load(d, x + r * lanes), value[r]);
-      }
+    const auto shared_choice = hn::Eq(shared_pick, index);
+    MODLAB_UNROLL
+    for (int r = 0; r < kRows; ++r) {
+      const auto chosen = kPickPerRow ? hn::Eq(hn::Load(d, pick + r * lanes), index) : shared_choice;
+      value[r] = hn::IfThenElse(chosen, hn::Load(d, x + r * lanes), value[r]);
     }
   }
+  MODLAB_UNROLL
   for (int r = 0; r < kRows; ++r) {
-    hn::Store(value[r], d, a.z.unit(position) + at + r * lanes);
+    hn::Store(value[r], d, z + r * lanes);
+  }
+}
+
+template <typename T, bool kPickPerRow>
+void gather_rows(const Gather<T>& a) {
+  const std::size_t lanes = hn::Lanes(Tag<T>());
+  for (int position = 0; position < a.k; ++position) {
+    const T* x = a.x.data;
+    const T* pick = a.picks.unit(position);
+    T* z = a.z.unit(position);
+    int row = 0;
+    for (; row + 8 <= a.rows; row += 8) {
+      gather_tile<T, kPickPerRow, 8>(x + row * lanes, a.x.stride, a.candidates,
+                                     kPickPerRow ? pick + row * lanes : pick, z + row * lanes);
+    }
+    for (; row < a.rows; ++row) {
+      gather_tile<T, kPickPerRow, 1>(x + row * lanes, a.x.stride, a.candidates,
+                                     kPickPerRow ? pick + row * lanes : pick, z + row * lanes);
+    }
   }
 }
 
 template <typename T>
 void gather(const Gather<T>& a) {
-  for (int position = 0; position < a.k; ++position) {
-    int row = 0;
-    for (; row + 8 <= a.rows; row += 8) {
-      gather_tile<T, 8>(a, position, row);
-    }
-    for (; row < a.rows; ++row) {
-      gather_tile<T, 1>(a, position, row);
-    }
-  }
+  a.pick_per_row ? gather_rows<T, true>(a) : gather_rows<T, false>(a);
 }
 
-template <typename T>
-void scatter(const Scatter<T>& a) {
+template <typename T, bool kPickPerRow>
+void scatter_rows(const Scatter<T>& a) {
   const Tag<T> d;
   const std::size_t lanes = hn::Lanes(d);
   for (int candidate = 0; candidate < a.candidates; ++candidate) {
@@ -98,11 +105,9 @@ void scatter(const Scatter<T>& a) {
     for (int position = 0; position < a.k; ++position) {
       const T* pick = a.picks.unit(position);
       const T* dz = a.dz.unit(position);
-      auto chosen = hn::Eq(hn::Load(d, pick), index);
+      const auto shared_choice = hn::Eq(hn::Load(d, pick), index);
       for (int row = 0; row < a.rows; ++row) {
-        if (a.pick_per_row) {
-          chosen = hn::Eq(hn::Load(d, pick + row * lanes), index);
-        }
+        const auto chosen = kPickPerRow ? hn::Eq(hn::Load(d, pick + row * lanes), index) : shared_choice;
         const auto sum = hn::Add(hn::Load(d, dx + row * lanes),
                                  hn::IfThenElseZero(chosen, hn::Load(d, dz + row * lanes)));
         hn::Store(sum, d, dx + row * lanes);
@@ -111,48 +116,95 @@ void scatter(const Scatter<T>& a) {
   }
 }
 
-template <typename T, int kCandidates>
+template <typename T>
+void scatter(const Scatter<T>& a) {
+  a.pick_per_row ? scatter_rows<T, true>(a) : scatter_rows<T, false>(a);
+}
+
+// What is multiplied: the sum over positions, of the rows that belong to the task.
+template <typename T, bool kPlain>
+HWY_INLINE Vector<T> upstream_of(const Correlate<T>& a, std::size_t at) {
+  const Tag<T> d;
+  auto upstream = hn::Load(d, a.d.data + at);
+  for (int position = 1; position < a.positions; ++position) {
+    upstream = hn::Add(upstream, hn::Load(d, a.d.unit(position) + at));
+  }
+  if (!kPlain && a.row_task != nullptr) {
+    upstream = hn::IfThenElseZero(hn::Eq(hn::Load(d, a.row_task + at), hn::Set(d, a.task)), upstream);
+  }
+  return upstream;
+}
+
+template <typename T, int kCandidates, bool kPlain>
+HWY_INLINE void correlate_row(const Correlate<T>& a, int candidate, std::size_t at, Vector<T>* sum) {
+  const Tag<T> d;
+  const auto upstream = upstream_of<T, kPlain>(a, at);
+  MODLAB_UNROLL
+  for (int c = 0; c < kCandidates; ++c) {
+    auto value = hn::Load(d, a.x.unit(candidate + c) + at);
+    if (!kPlain && a.slope.data != nullptr) {
+      value = hn::Mul(value, hn::Load(d, a.slope.unit(candidate + c) + at));
+    }
+    sum[c] = fused(upstream, value, sum[c]);
+  }
+}
+
+// kPhases partial sums for each candidate, over every kPhases-th row: one sum would wait for itself at every row.
+template <typename T, bool kPlain, int kCandidates, int kPhases>
 HWY_INLINE void correlate_tile(const Correlate<T>& a, int candidate) {
   const Tag<T> d;
   const std::size_t lanes = hn::Lanes(d);
-  Vector<T> sum[kCandidates];
-  for (int c = 0; c < kCandidates; ++c) {
-    sum[c] = hn::Load(d, a.sums + (candidate + c) * a.sum_stride);
-  }
-  for (int row = 0; row < a.rows; ++row) {
-    const std::size_t at = row * lanes;
-    auto upstream = hn::Load(d, a.d.data + at);
-    for (int position = 1; position < a.positions; ++position) {
-      upstream = hn::Add(upstream, hn::Load(d, a.d.unit(position) + at));
-    }
-    if (a.row_task != nullptr) {
-      upstream = hn::IfThenElseZero(hn::Eq(hn::Load(d, a.row_task + at), hn::Set(d, a.task)), upstream);
-    }
+  Vector<T> sum[kPhases][kCandidates];
+  MODLAB_UNROLL
+  for (int phase = 0; phase < kPhases; ++phase) {
+    MODLAB_UNROLL
     for (int c = 0; c < kCandidates; ++c) {
-      auto x = hn::Load(d, a.x.unit(candidate + c) + at);
-      if (a.slope.data != nullptr) {
-        x = hn::Mul(x, hn::Load(d, a.slope.unit(candidate + c) + at));
-      }
-      sum[c] = fused(upstream, x, sum[c]);
+      sum[phase][c] = hn::Zero(d);
     }
   }
+  int first = 0;
+  for (; first + kPhases <= a.rows; first += kPhases) {
+    MODLAB_UNROLL
+    for (int phase = 0; phase < kPhases; ++phase) {
+      correlate_row<T, kCandidates, kPlain>(a, candidate, (first + phase) * lanes, sum[phase]);
+    }
+  }
+  for (; first < a.rows; ++first) {
+    correlate_row<T, kCandidates, kPlain>(a, candidate, first * lanes, sum[0]);
+  }
+  MODLAB_UNROLL
   for (int c = 0; c < kCandidates; ++c) {
-    hn::Store(sum[c], d, a.sums + (candidate + c) * a.sum_stride);
+    auto total = sum[0][c];
+    MODLAB_UNROLL
+    for (int phase = 1; phase < kPhases; ++phase) {
+      total = hn::Add(total, sum[phase][c]);
+    }
+    T* out = a.sums + (candidate + c) * a.sum_stride;
+    hn::Store(hn::Add(total, hn::Load(d, out)), d, out);
+  }
+}
+
+template <typename T, bool kPlain>
+void correlate_all(const Correlate<T>& a) {
+  int candidate = 0;
+  for (; candidate + 6 <= a.candidates; candidate += 6) {
+    correlate_tile<T, kPlain, 6, 2>(a, candidate);
+  }
+  for (; candidate + 3 <= a.candidates; candidate += 3) {
+    correlate_tile<T, kPlain, 3, 4>(a, candidate);
+  }
+  for (; candidate + 2 <= a.candidates; candidate += 2) {
+    correlate_tile<T, kPlain, 2, 4>(a, candidate);
+  }
+  for (; candidate < a.candidates; ++candidate) {
+    correlate_tile<T, kPlain, 1, 4>(a, candidate);
   }
 }
 
 template <typename T>
 void correlate(const Correlate<T>& a) {
-  int candidate = 0;
-  for (; candidate + 6 <= a.candidates; candidate += 6) {
-    correlate_tile<T, 6>(a, candidate);
-  }
-  for (; candidate + 3 <= a.candidates; candidate += 3) {
-    correlate_tile<T, 3>(a, candidate);
-  }
-  for (; candidate < a.candidates; ++candidate) {
-    correlate_tile<T, 1>(a, candidate);
-  }
+  const bool is_plain = a.row_task == nullptr && a.slope.data == nullptr;
+  is_plain ? correlate_all<T, true>(a) : correlate_all<T, false>(a);
 }
 
 template <typename T>
@@ -214,7 +266,7 @@ struct Softmax {
     for (int member = 0; member < members; ++member) {
       total = hn::Add(total, exp_of(hn::Mul(hn::Sub(load(scores, noise, member, at), highest), inverse_tau)));
     }
-    inverse_total = hn::Div(hn::Set(d, T{1}), total);
+    inverse_total = inverse_of(total);
   }
   HWY_INLINE Vector<T> weight(Vector<T> score) const {
     return hn::Mul(exp_of(hn::Mul(hn::Sub(score, highest), inverse_tau)), inverse_total);

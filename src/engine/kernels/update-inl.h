@@ -57,8 +57,8 @@ HWY_INLINE void update_as(const Update<T>& a) {
                                 hn::Mul(hn::Mul(hn::Set(d, static_cast<T>(1.0 - kAdamBeta2)), gradient), gradient));
       hn::Store(first, d, a.first + at);
       hn::Store(second, d, a.second + at);
-      const auto denominator = fused(hn::Sqrt(second), second_scale, epsilon);
-      parameter = fused_minus(rate, hn::Div(first, denominator), parameter);
+      const auto denominator = fused(sqrt_of(second), second_scale, epsilon);
+      parameter = fused_minus(rate, hn::Mul(first, inverse_of(denominator)), parameter);
     } else if constexpr (kKind == OptimizerKind::kSgd) {
       parameter = fused_minus(rate, gradient, parameter);
     } else if constexpr (kKind == OptimizerKind::kMomentum) {
@@ -71,7 +71,7 @@ HWY_INLINE void update_as(const Update<T>& a) {
       const auto second = fused(hn::Set(d, static_cast<T>(kRmspropAlpha)), hn::Load(d, a.second + at),
                                 hn::Mul(hn::Mul(hn::Set(d, static_cast<T>(1.0 - kRmspropAlpha)), gradient), gradient));
       hn::Store(second, d, a.second + at);
-      parameter = fused_minus(rate, hn::Div(gradient, hn::Add(hn::Sqrt(second), epsilon)), parameter);
+      parameter = fused_minus(rate, hn::Mul(gradient, inverse_of(hn::Add(sqrt_of(second), epsilon))), parameter);
     }
     hn::Store(parameter, d, a.parameters + at);
   }
