@@ -277,16 +277,17 @@ def uses_openblas():
         return False
 
 
-def parse_arguments(rival):
+def parse_arguments(rival, ensembles=True):
+    """A rival without ensembles accepts --ensemble like the others, but trains one network at a time."""
     parser = argparse.ArgumentParser(description=f"Times PyTorch on small networks: {rival}.")
     parser.add_argument("--work", choices=sorted(WORKS), default="dense-depth2")
     parser.add_argument("--batch", type=int, default=64, help="64 is the full batch in loop mode")
     parser.add_argument("--mode", choices=("loop", "step"), default="loop")
     parser.add_argument("--epochs", type=int, default=1000, help="epochs in loop mode, steps in step mode")
-    parser.add_argument("--ensemble", type=int, default=1 if rival == "eager" else 64)
+    parser.add_argument("--ensemble", type=int, default=64)
     parser.add_argument("--repeats", type=int, default=3)
     arguments = parser.parse_args()
-    if rival == "eager":
+    if not ensembles:
         arguments.ensemble = 1
     return arguments
 

@@ -34,8 +34,9 @@ void print_help() {
   for (const Verb& verb : kVerbs) {
     fmt::print("  {:<6} {}\n", verb.name, verb.help);
   }
-  fmt::print("\nTry:  modlab train --task depth2 --model modular-shared --seed 0..99\n"
-             "      modlab VERB --help\n");
+  fmt::print(
+      "\nTry:  modlab train --task depth2 --model modular-shared --seed 0..99\n"
+      "      modlab VERB --help\n");
 }
 
 int run(std::span<const std::string> words) {
@@ -55,8 +56,8 @@ int run(std::span<const std::string> words) {
     names.emplace_back(verb.name);
   }
   const std::string nearest = modlab::did_you_mean(words[0], names);
-  throw modlab::ConfigError(fmt::format("unknown verb '{}'{}", words[0],
-                                        nearest.empty() ? "; `modlab --help` lists them" : nearest));
+  throw modlab::ConfigError(
+      fmt::format("unknown verb '{}'{}", words[0], nearest.empty() ? "; `modlab --help` lists them" : nearest));
 }
 
 }  // namespace

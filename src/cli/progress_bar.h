@@ -10,8 +10,8 @@
 
 namespace modlab::cli {
 
-// Shows on standard error how far a population is, from a thread of its own: a bar with rate and time left on a terminal,
-// a plain line now and then elsewhere. While it lives, Ctrl-C sets progress.stop.
+// Shows on standard error how far a population is, from a thread of its own: a bar with rate and time left on a
+// terminal, a plain line now and then elsewhere. While it lives, Ctrl-C sets progress.stop.
 class ProgressBar {
  public:
   ProgressBar(engine::Progress& progress, std::size_t networks, std::int64_t total_epochs, bool quiet);

@@ -17,9 +17,9 @@ struct Renamed {
   const char* setting;
 };
 constexpr Renamed kRenamed[] = {
-    {"dataset_split", "ratio"},      {"dataset_split_seed", "split_seed"}, {"num_modules", "modules"},
-    {"num_slots", "slots"},          {"num_shared_modules", "pool"},       {"module_arch", "module_widths"},
-    {"topk", "fan_in"},              {"lr_module_input", "lr_input"},      {"lr_module_location", "lr_module"},
+    {"dataset_split", "ratio"}, {"dataset_split_seed", "split_seed"}, {"num_modules", "modules"},
+    {"num_slots", "slots"},     {"num_shared_modules", "pool"},       {"module_arch", "module_widths"},
+    {"topk", "fan_in"},         {"lr_module_input", "lr_input"},      {"lr_module_location", "lr_module"},
     {"scheduler", "schedule"},
 };
 
@@ -41,8 +41,8 @@ std::string task_of(const std::vector<std::string>& modularity) {
   const std::string text = join_text(modularity, " ");
   const auto found = tasks_by_modularity().find(text);
   if (found == tasks_by_modularity().end()) {
-    throw ConfigError(fmt::format("--modularity {} names no published Boolean task; use --task with a name or a file",
-                                  text));
+    throw ConfigError(
+        fmt::format("--modularity {} names no published Boolean task; use --task with a name or a file", text));
   }
   return found->second;
 }
@@ -111,8 +111,9 @@ std::map<std::string, std::vector<std::string>> translate_published(const Argume
     // In percent, as published: 75 keeps a quarter.
     const std::optional<double> percent = parse_real(arguments.text("pruning_ratio"));
     if (!percent || !(*percent >= 0 && *percent < 100)) {
-      throw ConfigError(fmt::format("--pruning_ratio is the percentage of weights to prune, from 0 to below 100, not '{}'",
-                                    arguments.text("pruning_ratio")));
+      throw ConfigError(
+          fmt::format("--pruning_ratio is the percentage of weights to prune, from 0 to below 100, not '{}'",
+                      arguments.text("pruning_ratio")));
     }
     if (*percent > 0) {
       settings["density"] = {fmt::format("{}", 1.0 - *percent / 100.0)};

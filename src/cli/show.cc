@@ -75,7 +75,8 @@ std::vector<std::vector<std::vector<double>>> gate_values(const tasks::FunctionG
 
 // Slots are named as the papers name gates: a0, a1 on the first level, b0 on the second.
 std::string slot_name(std::size_t level, std::size_t slot) {
-  return level < 23 ? fmt::format("{}{}", static_cast<char>('a' + level), slot) : fmt::format("L{}.{}", level + 1, slot);
+  return level < 23 ? fmt::format("{}{}", static_cast<char>('a' + level), slot)
+                    : fmt::format("L{}.{}", level + 1, slot);
 }
 
 struct SlotView {
@@ -110,8 +111,7 @@ TaskView view_task(const SavedNetwork& network, const std::vector<float>& parame
   const auto& shape = std::get<models::ModularShape>(network.blueprint.shape);
   const tasks::Task& task = network.suite.tasks[task_index];
   const tasks::Routing routing = models::learned_routing(shape, parameters)[task_index];
-  const models::PlainValues values =
-      models::plain_forward(network.blueprint, parameters, network.suite, task_index);
+  const models::PlainValues values = models::plain_forward(network.blueprint, parameters, network.suite, task_index);
   TaskView view;
   view.accuracy = models::bit_accuracy(values, task.table);
   std::vector<std::string> below = task.input_names;

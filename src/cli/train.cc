@@ -50,8 +50,8 @@ int thread_count(const Arguments& arguments) {
   }
   const std::optional<long long> threads = parse_integer(arguments.text("threads"));
   if (!threads || *threads < 1 || *threads > kMaxThreads) {
-    throw ConfigError(fmt::format("threads must be a whole number from 1 to {}, not '{}'", kMaxThreads,
-                                  arguments.text("threads")));
+    throw ConfigError(
+        fmt::format("threads must be a whole number from 1 to {}, not '{}'", kMaxThreads, arguments.text("threads")));
   }
   return static_cast<int>(*threads);
 }
@@ -136,7 +136,8 @@ int run_train(std::span<const std::string> words) {
     return 0;
   }
   if (!arguments.positional().empty()) {
-    throw ConfigError(fmt::format("'{}' belongs to no setting; settings begin with --", arguments.positional().front()));
+    throw ConfigError(
+        fmt::format("'{}' belongs to no setting; settings begin with --", arguments.positional().front()));
   }
   const int threads = thread_count(arguments);
   const engine::Kernels<float>& kernels = engine::kernels();

@@ -31,7 +31,8 @@ std::string value_text(const Setting& setting, const RunSpec& spec) {
   return text;
 }
 
-// The settings in which runs differ, without the seed, and without lr_input and lr_module where lr_structural says it all.
+// The settings in which runs differ, without the seed, and without lr_input and lr_module where lr_structural says it
+// all.
 std::vector<const Setting*> varying_settings(const std::vector<RunSpec>& runs) {
   std::vector<const Setting*> varying;
   const bool one_rate = std::ranges::all_of(runs, [](const RunSpec& spec) { return spec.lr_input == spec.lr_module; });
@@ -92,8 +93,8 @@ std::vector<std::string> statistics(const std::vector<const RunSummary*>& runs) 
 
 std::string shared_line(const std::vector<RunSpec>& runs, const std::vector<const Setting*>& varying) {
   const RunSpec& first = runs.front();
-  const std::set<std::string> named = {"task",          "model", "ratio",        "split_seed", "epochs", "batch_size", "lr",
-                                       "lr_structural", "tau",   "weight_decay", "noise"};
+  const std::set<std::string> named = {"task", "model",         "ratio", "split_seed",   "epochs", "batch_size",
+                                       "lr",   "lr_structural", "tau",   "weight_decay", "noise"};
   std::vector<std::string> lines = {""};
   for (const Setting& setting : models::settings()) {
     if (!named.contains(setting.name) || !models::applies(setting, first) ||

@@ -16,8 +16,9 @@ struct RunSummary {
   double seconds = 0;        // of one thread
 };
 
-// One line for each combination of the settings that vary, seeds taken together: accuracy with its standard error, how many
-// runs are perfect, epochs to the best one, time. Above it what all runs share; below it what guessing would reach.
+// One line for each combination of the settings that vary, seeds taken together: accuracy with its standard error, how
+// many runs are perfect, epochs to the best one, time. Above it what all runs share; below it what guessing would
+// reach.
 std::string train_table(const models::Plan& plan, const std::vector<RunSummary>& runs);
 
 }  // namespace modlab::cli

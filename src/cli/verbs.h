@@ -3,8 +3,8 @@
 #include <span>
 #include <string>
 
-// Each verb takes the words after its name and returns the program's exit code. A UserError thrown by a verb becomes one
-// line on standard error and exit code 2 (see main.cc).
+// Each verb takes the words after its name and returns the program's exit code. A UserError thrown by a verb becomes
+// one line on standard error and exit code 2 (see main.cc).
 namespace modlab::cli {
 
 int run_bench(std::span<const std::string> words);

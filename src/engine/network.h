@@ -62,8 +62,8 @@ struct EvaluationRows {
   int task = 0;
 };
 
-// An architecture: the forward and backward pass of one block of lanes, composed of kernels. It owns its activations and
-// no parameters. Training calls begin_step, then forward and backward for each chunk of the batch, then end_step;
+// An architecture: the forward and backward pass of one block of lanes, composed of kernels. It owns its activations
+// and no parameters. Training calls begin_step, then forward and backward for each chunk of the batch, then end_step;
 // evaluation calls begin_evaluation, then evaluate for each chunk. Outputs are logits, one unit for each.
 template <typename T>
 class Network {
@@ -89,8 +89,8 @@ template <typename T>
 class UnitBuffer {
  public:
   UnitBuffer() = default;
-  // An odd number of rows apart: units a power of two apart would fall into the same cache sets, and a store to one would
-  // hold up loads from the others.
+  // An odd number of rows apart: units a power of two apart would fall into the same cache sets, and a store to one
+  // would hold up loads from the others.
   UnitBuffer(int units, int rows, int lanes)
       : stride_(static_cast<std::size_t>(rows | 1) * lanes), values_(static_cast<std::size_t>(units) * stride_) {}
 

@@ -1,8 +1,8 @@
 #include "engine/train_block.h"
 
 #include <algorithm>
-#include <cassert>
 #include <array>
+#include <cassert>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -54,8 +54,10 @@ class BlockTrainer {
     for (int epoch = 1; epoch <= settings_.epochs; ++epoch) {
       set_rates(epoch);
       train_epoch(epoch);
-      evaluate();
-      record(epoch, results);
+      if (epoch % settings_.evaluate_every == 0 || epoch == settings_.epochs) {
+        evaluate();
+        record(epoch, results);
+      }
       progress.epochs_done.fetch_add(used_lanes_, std::memory_order_relaxed);
       if (progress.stop.load(std::memory_order_relaxed)) {
         return {};

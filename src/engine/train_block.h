@@ -8,9 +8,9 @@
 
 namespace modlab::engine {
 
-// All samples that a block's networks learn from or are judged on, as words: an input is a bit field of a sample's input
-// word; bit k of its target word is output k, and the top byte is its task. Samples of one task are contiguous and each
-// task has the same number.
+// All samples that a block's networks learn from or are judged on, as words: an input is a bit field of a sample's
+// input word; bit k of its target word is output k, and the top byte is its task. Samples of one task are contiguous
+// and each task has the same number.
 struct Data {
   std::vector<std::uint32_t> input_words;
   std::vector<std::uint32_t> target_words;
@@ -34,6 +34,7 @@ struct BlockSettings {
   OptimizerKind optimizer = OptimizerKind::kAdam;
   LossKind loss = LossKind::kBce;
   Gumbel gumbel = Gumbel::kOff;
+  int evaluate_every = 1;  // epochs; the last one is always evaluated
 };
 
 // What one lane, one network, has of its own.
@@ -47,15 +48,15 @@ struct LaneSettings {
   double inverse_tau = 1;
   double noise = 0;  // standard deviation of the input noise in training
   Schedule schedule = Schedule::kConstant;
-  double gamma = 1;                   // factor of the exponential schedule
-  std::vector<float> initial;         // all parameters
-  std::vector<float> mask;            // 0 and 1 for each parameter, or empty
-  std::vector<std::uint32_t> train;   // samples to learn from; as many in every lane
-  std::vector<Part> part;             // of every sample
+  double gamma = 1;                  // factor of the exponential schedule
+  std::vector<float> initial;        // all parameters
+  std::vector<float> mask;           // 0 and 1 for each parameter, or empty
+  std::vector<std::uint32_t> train;  // samples to learn from; as many in every lane
+  std::vector<Part> part;            // of every sample
 };
 
 struct PartScore {
-  float loss = 0;               // mean over rows and outputs
+  float loss = 0;  // mean over rows and outputs
   std::uint32_t right_bits = 0;
   std::uint32_t right_rows = 0;
 };
@@ -67,16 +68,16 @@ struct Scores {
 
 // The state of a network after an epoch.
 struct Snapshot {
-  int epoch = 0;                  // counted from 1
-  Scores scores;                  // over all tasks
-  std::vector<Scores> per_task;   // where there are several
+  int epoch = 0;                 // counted from 1
+  Scores scores;                 // over all tasks
+  std::vector<Scores> per_task;  // where there are several
   std::vector<float> parameters;
 };
 
 struct LaneResult {
   Snapshot best;  // the first epoch with the highest validation accuracy
   Snapshot last;
-  std::vector<Scores> curve;  // one for each epoch
+  std::vector<Scores> curve;  // one for each evaluation
   bool diverged = false;      // a loss that is not a number
   double seconds = 0;         // of one thread: this network's share of its block
 };

@@ -11,8 +11,9 @@ namespace modlab::io {
 // The whole file. Throws FormatError if it cannot be read or has more than `max_bytes`.
 std::string read_file(const std::string& path, std::size_t max_bytes);
 
-// A file that appears under its name only when it is complete: it is written beside it and renamed by commit(). Whatever
-// ends the program before leaves no half-written file under the name. Throws FormatError if it cannot be written.
+// A file that appears under its name only when it is complete: it is written beside it and renamed by commit().
+// Whatever ends the program before leaves no half-written file under the name. Throws FormatError if it cannot be
+// written.
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path);

@@ -31,7 +31,8 @@ struct Entry {
   throw FormatError(fmt::format("{}: {}; the file is damaged or not a safetensors file", path, why));
 }
 
-Entry read_entry(const std::string& path, const std::string& name, const nlohmann::json& value, std::size_t data_bytes) {
+Entry read_entry(const std::string& path, const std::string& name, const nlohmann::json& value,
+                 std::size_t data_bytes) {
   const auto is_size = [](const nlohmann::json& number) { return number.is_number_unsigned(); };
   if (!value.is_object() || !value.contains("dtype") || !value.contains("shape") || !value.contains("data_offsets")) {
     fail(path, fmt::format("tensor '{}' has no dtype, shape and data_offsets", name));
@@ -138,6 +139,8 @@ TensorFile decode_safetensors(const std::string& bytes, const std::string& path)
   return file;
 }
 
-TensorFile read_safetensors(const std::string& path) { return decode_safetensors(read_file(path, kMaxFileBytes), path); }
+TensorFile read_safetensors(const std::string& path) {
+  return decode_safetensors(read_file(path, kMaxFileBytes), path);
+}
 
 }  // namespace modlab::io

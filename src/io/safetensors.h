@@ -14,7 +14,7 @@ struct NamedTensor {
 };
 
 struct TensorFile {
-  std::vector<NamedTensor> tensors;             // in the order of their data
+  std::vector<NamedTensor> tensors;  // in the order of their data
   std::map<std::string, std::string> metadata;
 
   const NamedTensor* find(const std::string& name) const;
@@ -23,8 +23,8 @@ struct TensorFile {
 // The whole container as bytes.
 std::string encode_safetensors(const TensorFile& file);
 
-// Reads a file from anyone: lengths, offsets and shapes are checked against the file's size before memory is taken. Throws
-// FormatError.
+// Reads a file from anyone: lengths, offsets and shapes are checked against the file's size before memory is taken.
+// Throws FormatError.
 TensorFile read_safetensors(const std::string& path);
 TensorFile decode_safetensors(const std::string& bytes, const std::string& path);
 

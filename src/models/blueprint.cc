@@ -23,7 +23,8 @@ constexpr int kMaxTasks = 16;
 // The most parameters a network may have: beyond, a block does not fit into memory.
 constexpr std::size_t kMaxParameters = 10'000'000;
 
-// Sizes for a task whose structure is not known: two levels, pairs of inputs and then the outputs, as the paper's depth 2.
+// Sizes for a task whose structure is not known: two levels, pairs of inputs and then the outputs, as the paper's
+// depth 2.
 tasks::TrueSizes sizes_of(const tasks::TaskSuite& suite) {
   if (const std::optional<tasks::TrueSizes> sizes = tasks::true_sizes(suite)) {
     return *sizes;
@@ -66,17 +67,18 @@ void check_picks(const RunSpec& spec, const tasks::TaskSuite& suite, const std::
   int candidates = suite.inputs();
   for (std::size_t level = 0; level < levels.size(); ++level) {
     if (spec.fan_in > candidates) {
-      throw ConfigError(fmt::format("fan_in is {}, but level {} has only {} candidates to pick from; lower fan_in or {}",
-                                    spec.fan_in, level + 1, candidates,
-                                    level == 0 ? "use a task with more inputs" : "widen the level below"));
+      throw ConfigError(
+          fmt::format("fan_in is {}, but level {} has only {} candidates to pick from; lower fan_in or {}", spec.fan_in,
+                      level + 1, candidates, level == 0 ? "use a task with more inputs" : "widen the level below"));
     }
     candidates = levels[level];
   }
   const int output_candidates =
       spec.outputs_from_all ? std::accumulate(levels.begin(), levels.end(), 0) : levels.back();
   if (suite.outputs() > output_candidates) {
-    throw ConfigError(fmt::format("task '{}' has {} outputs, but they have only {} modules to read; widen the last level",
-                                  spec.task, suite.outputs(), output_candidates));
+    throw ConfigError(
+        fmt::format("task '{}' has {} outputs, but they have only {} modules to read; widen the last level", spec.task,
+                    suite.outputs(), output_candidates));
   }
 }
 
@@ -89,8 +91,8 @@ void check_known(const RunSpec& spec, const tasks::TaskSuite& suite, const std::
   const tasks::TrueSizes sizes = sizes_of(suite);
   const std::vector<int>& true_levels = spec.has_pool() ? sizes.slots : sizes.modules;
   if (levels != true_levels) {
-    throw ConfigError(fmt::format("known routing needs the sizes of task '{}', {} {}; leave the setting out",
-                                  spec.task, spec.has_pool() ? "slots" : "modules", fmt::join(true_levels, ",")));
+    throw ConfigError(fmt::format("known routing needs the sizes of task '{}', {} {}; leave the setting out", spec.task,
+                                  spec.has_pool() ? "slots" : "modules", fmt::join(true_levels, ",")));
   }
   if (spec.known_modules && spec.pool < sizes.pool) {
     throw ConfigError(fmt::format("known modules need a pool of at least {}, not {}", sizes.pool, spec.pool));
@@ -115,7 +117,8 @@ engine::Data make_data(const RunSpec& spec, const tasks::TaskSuite& suite) {
   }
   for (int task = 0; task < data.tasks; ++task) {
     const std::vector<std::uint32_t>& rows = suite.tasks[task].table.rows;
-    const std::uint32_t task_word = spec.task_input == TaskInput::kScalar ? static_cast<std::uint32_t>(task) : 1U << task;
+    const std::uint32_t task_word =
+        spec.task_input == TaskInput::kScalar ? static_cast<std::uint32_t>(task) : 1U << task;
     for (std::uint32_t row = 0; row < rows.size(); ++row) {
       data.input_words.push_back(row | task_word << kTaskBits);
       data.target_words.push_back(rows[row] | static_cast<std::uint32_t>(task) << engine::kTaskShift);
@@ -127,8 +130,8 @@ engine::Data make_data(const RunSpec& spec, const tasks::TaskSuite& suite) {
 // The settings in which the lanes of one block may differ.
 const std::set<std::string>& lane_settings() {
   static const std::set<std::string> kNames = {
-      "split_seed", "seed", "lr",    "lr_structural", "lr_input", "lr_module", "weight_decay", "decay_structural",
-      "tau",        "init", "noise", "density",       "schedule", "gamma"};
+      "split_seed",       "seed", "lr",   "lr_structural", "lr_input", "lr_module", "weight_decay",
+      "decay_structural", "tau",  "init", "noise",         "density",  "schedule",  "gamma"};
   return kNames;
 }
 
@@ -145,8 +148,8 @@ std::string block_key(const RunSpec& spec) {
 RunSpec resolve(const RunSpec& given, const tasks::TaskSuite& suite) {
   RunSpec spec = given;
   if (suite.tasks.size() > kMaxTasks) {
-    throw ConfigError(fmt::format("suite '{}' has {} tasks; at most {} are possible", spec.task, suite.tasks.size(),
-                                  kMaxTasks));
+    throw ConfigError(
+        fmt::format("suite '{}' has {} tasks; at most {} are possible", spec.task, suite.tasks.size(), kMaxTasks));
   }
   // Says so if the ratio leaves a part without rows.
   tasks::published_splits(spec.ratio, spec.split_seed, 1 << suite.inputs(), static_cast<int>(suite.tasks.size()));
@@ -217,8 +220,8 @@ Blueprint make_blueprint(const RunSpec& spec, const tasks::TaskSuite& suite) {
     blueprint.shape = shape;
   }
   if (blueprint.layout.count > kMaxParameters) {
-    throw ConfigError(fmt::format("the network has {} parameters; at most {} are possible", blueprint.layout.count,
-                                  kMaxParameters));
+    throw ConfigError(
+        fmt::format("the network has {} parameters; at most {} are possible", blueprint.layout.count, kMaxParameters));
   }
   return blueprint;
 }

@@ -13,8 +13,8 @@
 
 namespace modlab::models {
 
-// What runs of one shape have in common: network, data, and the settings that all lanes of a block share. Runs with equal
-// block keys have equal blueprints and can train in one block.
+// What runs of one shape have in common: network, data, and the settings that all lanes of a block share. Runs with
+// equal block keys have equal blueprints and can train in one block.
 struct Blueprint {
   std::variant<MlpShape, ModularShape> shape;
   engine::Layout layout;
@@ -23,8 +23,8 @@ struct Blueprint {
   std::vector<tasks::Routing> known_routing;  // one for each task, where some selection is known
 };
 
-// Fills in what the spec leaves to the task (sizes), and checks that the whole makes sense for it: a module picks no more
-// candidates than there are, known routing has a graph to come from, the split leaves rows. Throws ConfigError.
+// Fills in what the spec leaves to the task (sizes), and checks that the whole makes sense for it: a module picks no
+// more candidates than there are, known routing has a graph to come from, the split leaves rows. Throws ConfigError.
 RunSpec resolve(const RunSpec& spec, const tasks::TaskSuite& suite);
 
 // For a resolved spec: all settings but those in which the lanes of a block may differ.

@@ -36,9 +36,8 @@ std::vector<float> initial_parameters(const engine::Layout& layout, Init init, s
   for (const engine::Tensor& tensor : layout.tensors) {
     const bool is_selection = tensor.fan_in == 0;
     const bool is_bias = !is_selection && tensor.shape.size() == 1;
-    const double bound = init == Init::kXavier
-                             ? (is_bias ? 0.0 : std::sqrt(6.0 / (tensor.fan_in + tensor.fan_out)))
-                             : 1.0 / std::sqrt(std::max(1, tensor.fan_in));
+    const double bound = init == Init::kXavier ? (is_bias ? 0.0 : std::sqrt(6.0 / (tensor.fan_in + tensor.fan_out)))
+                                               : 1.0 / std::sqrt(std::max(1, tensor.fan_in));
     for (std::size_t element = 0; element < tensor.count; ++element) {
       const double value = is_selection ? random.next_normal() : bound * (2.0 * random.next_uniform() - 1.0);
       parameters.push_back(static_cast<float>(value));

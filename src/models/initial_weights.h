@@ -17,8 +17,8 @@ std::vector<float> initial_parameters(const engine::Layout& layout, Init init, s
 void fix_known_selections(const ModularShape& shape, const std::vector<tasks::Routing>& routing,
                           std::vector<float>& parameters);
 
-// A random sparse mask over an MLP's parameters: one uniform score for each weight of the whole network, kept if above the
-// (1 - density) quantile; the bias of a unit without incoming weights goes too.
+// A random sparse mask over an MLP's parameters: one uniform score for each weight of the whole network, kept if above
+// the (1 - density) quantile; the bias of a unit without incoming weights goes too.
 std::vector<float> random_mask(const engine::Layout& layout, double density, std::uint64_t seed);
 
 }  // namespace modlab::models

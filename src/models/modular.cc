@@ -43,8 +43,8 @@ class Modular final : public engine::Network<T> {
     for (std::size_t level = 0; level < shape.levels.size(); ++level) {
       first_slot_.push_back(slot);
       const int slots = shape.levels[level];
-      input_selections_.emplace_back(
-          selection(places_.inputs[level], below, slots, shape.fan_in, !shape.known_inputs), kChunkRows, kernels);
+      input_selections_.emplace_back(selection(places_.inputs[level], below, slots, shape.fan_in, !shape.known_inputs),
+                                     kChunkRows, kernels);
       if (has_pool()) {
         SelectionShape members = selection(places_.members[level], shape.pool, slots, 1, !shape.known_modules);
         members.softmax = true;

@@ -7,10 +7,10 @@
 
 namespace modlab::models {
 
-// Hierarchically modular networks: levels of slots, each slot a small MLP that reads `fan_in` values of the level below,
-// chosen by a selection vector. With a pool, the slots of all levels share its modules and choose one each; without, every
-// slot has its own. A selection vector picks the slots that are the outputs. Any of the three kinds of selection can be
-// known (fixed) instead of learned: with all of them known this is the paper's FC or FCMS network.
+// Hierarchically modular networks: levels of slots, each slot a small MLP that reads `fan_in` values of the level
+// below, chosen by a selection vector. With a pool, the slots of all levels share its modules and choose one each;
+// without, every slot has its own. A selection vector picks the slots that are the outputs. Any of the three kinds of
+// selection can be known (fixed) instead of learned: with all of them known this is the paper's FC or FCMS network.
 struct ModularShape {
   int inputs = 0;
   int outputs = 0;

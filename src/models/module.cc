@@ -32,14 +32,15 @@ void Module<T>::hidden_layers(const T* parameters, Units<const T> z, int rows) {
   for (std::size_t layer = 0; layer + 2 < widths_.size(); ++layer) {
     const T* weights = parameters + weights_[layer] * kernels_.lanes;
     const Units<T> y = activations_[layer].view();
-    kernels_.dense_forward({.x = x,
-                            .weights = weights,
-                            .bias = weights + static_cast<std::size_t>(widths_[layer]) * widths_[layer + 1] * kernels_.lanes,
-                            .y = y,
-                            .rows = rows,
-                            .in = widths_[layer],
-                            .out = widths_[layer + 1],
-                            .relu = true});
+    kernels_.dense_forward(
+        {.x = x,
+         .weights = weights,
+         .bias = weights + static_cast<std::size_t>(widths_[layer]) * widths_[layer + 1] * kernels_.lanes,
+         .y = y,
+         .rows = rows,
+         .in = widths_[layer],
+         .out = widths_[layer + 1],
+         .relu = true});
     x = y;
   }
 }

@@ -37,8 +37,7 @@ PlainValues plain_forward(const Blueprint& blueprint, const std::vector<float>& 
   result.outputs.assign(blueprint.data.outputs, std::vector<double>(rows));
   const auto* mlp = std::get_if<MlpShape>(&blueprint.shape);
   const auto* modular = std::get_if<ModularShape>(&blueprint.shape);
-  const tasks::Routing routing =
-      modular != nullptr ? learned_routing(*modular, parameters)[task] : tasks::Routing{};
+  const tasks::Routing routing = modular != nullptr ? learned_routing(*modular, parameters)[task] : tasks::Routing{};
   const ModularLayout places = modular != nullptr ? modular_layout(*modular) : ModularLayout{};
   if (modular != nullptr) {
     result.slots.assign(modular->slots(), std::vector<double>(rows));

@@ -11,8 +11,8 @@
 
 namespace modlab::models {
 
-// Runs ready to train: resolved, checked, and packed by shape into blocks of lanes. Making a plan trains nothing, so all
-// mistakes in settings come to light here.
+// Runs ready to train: resolved, checked, and packed by shape into blocks of lanes. Making a plan trains nothing, so
+// all mistakes in settings come to light here.
 struct Plan {
   struct Group {  // runs of one shape
     Blueprint blueprint;
@@ -40,8 +40,8 @@ PartRows part_rows(const RunSpec& spec, const tasks::TaskSuite& suite);
 // Called for each finished run, one at a time, from any thread.
 using Sink = std::function<void(std::size_t run, const Blueprint& blueprint, engine::LaneResult&& result)>;
 
-// Trains all runs of a plan on `threads` threads. Ends early if progress.stop is set; a run then either reached the sink
-// or left no trace.
+// Trains all runs of a plan on `threads` threads. Ends early if progress.stop is set; a run then either reached the
+// sink or left no trace.
 void train_population(const Plan& plan, int threads, const engine::Kernels<float>& kernels, engine::Progress& progress,
                       const Sink& sink);
 

@@ -58,9 +58,10 @@ std::vector<float> read_snapshot(const io::TensorFile& file, const engine::Layou
     const io::NamedTensor* stored = file.find(prefix + "/" + tensor.name);
     const std::vector<std::size_t> shape(tensor.shape.begin(), tensor.shape.end());
     if (stored == nullptr || stored->shape != shape) {
-      throw FormatError(fmt::format("{}: tensor '{}/{}' is missing or of another shape than its settings say; save the "
-                                    "network again",
-                                    path, prefix, tensor.name));
+      throw FormatError(
+          fmt::format("{}: tensor '{}/{}' is missing or of another shape than its settings say; save the "
+                      "network again",
+                      path, prefix, tensor.name));
     }
     parameters.insert(parameters.end(), stored->values.begin(), stored->values.end());
   }

@@ -176,8 +176,7 @@ void Selection<T>::end_step(const Step<T>& step, T* gradients) {
   }
   const std::size_t lanes = kernels_.lanes;
   const T* logits = step.parameters + shape_.offset * lanes;
-  const T* noise =
-      step.noise == nullptr ? nullptr : step.noise + (shape_.offset - shape_.structural_begin) * lanes;
+  const T* noise = step.noise == nullptr ? nullptr : step.noise + (shape_.offset - shape_.structural_begin) * lanes;
   if (shape_.softmax) {
     kernels_.softmax_finish({.scores = {logits, column_stride()},
                              .noise = noise,

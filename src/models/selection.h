@@ -61,13 +61,13 @@ class Selection {
 
   const engine::Kernels<T>& kernels_;
   SelectionShape shape_;
-  AlignedVector<T> picks_;                    // [position][column][lane]
-  std::vector<AlignedVector<T>> evaluated_;   // the same for each task, without noise
-  AlignedVector<T> sums_;                     // [candidate][column][lane]
-  AlignedVector<T> noisy_;                    // logits plus batch noise, [task][candidate][column][lane]
-  engine::UnitBuffer<T> row_scores_;          // [column, candidate][row][lane]
-  engine::UnitBuffer<T> row_picks_;           // [column, position][row][lane]
-  engine::UnitBuffer<T> slopes_;              // [candidate][row][lane]
+  AlignedVector<T> picks_;                   // [position][column][lane]
+  std::vector<AlignedVector<T>> evaluated_;  // the same for each task, without noise
+  AlignedVector<T> sums_;                    // [candidate][column][lane]
+  AlignedVector<T> noisy_;                   // logits plus batch noise, [task][candidate][column][lane]
+  engine::UnitBuffer<T> row_scores_;         // [column, candidate][row][lane]
+  engine::UnitBuffer<T> row_picks_;          // [column, position][row][lane]
+  engine::UnitBuffer<T> slopes_;             // [candidate][row][lane]
 };
 
 }  // namespace modlab::models

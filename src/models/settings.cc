@@ -95,12 +95,10 @@ std::string word_for(Value value, const Word<Value> (&words)[kCount]) {
   return "";
 }
 
-constexpr Word<ModelKind> kModels[] = {{"dense", ModelKind::kDense},
-                                       {"sparse", ModelKind::kSparse},
-                                       {"modular", ModelKind::kModular},
-                                       {"modular-fc", ModelKind::kModularFc},
-                                       {"modular-shared", ModelKind::kShared},
-                                       {"modular-shared-fcms", ModelKind::kSharedFcms}};
+constexpr Word<ModelKind> kModels[] = {
+    {"dense", ModelKind::kDense},           {"sparse", ModelKind::kSparse},
+    {"modular", ModelKind::kModular},       {"modular-fc", ModelKind::kModularFc},
+    {"modular-shared", ModelKind::kShared}, {"modular-shared-fcms", ModelKind::kSharedFcms}};
 constexpr Word<Gumbel> kGumbels[] = {{"off", Gumbel::kOff}, {"batch", Gumbel::kBatch}, {"sample", Gumbel::kSample}};
 constexpr Word<Init> kInits[] = {{"torch", Init::kTorch}, {"xavier", Init::kXavier}, {"torch_default", Init::kTorch}};
 constexpr Word<TaskInput> kTaskInputs[] = {{"onehot", TaskInput::kOneHot}, {"scalar", TaskInput::kScalar}};
@@ -134,8 +132,8 @@ const std::vector<Setting>& table() {
        [](const RunSpec& spec) { return json(spec.ratio); }},
       {"split_seed", "N", "seed of the published split into train, validation and test rows", Scope::kAll, false,
        [](RunSpec& spec, const std::string& text) {
-         spec.split_seed = static_cast<std::uint32_t>(read_integer("split_seed", text, 0, 0xffffffffLL,
-                                                                   "a whole number from 0 to 4294967295"));
+         spec.split_seed = static_cast<std::uint32_t>(
+             read_integer("split_seed", text, 0, 0xffffffffLL, "a whole number from 0 to 4294967295"));
        },
        [](const RunSpec& spec) { return json(spec.split_seed); }},
       {"seed", "N", "training seed: initial weights, mask, batch order and noise", Scope::kAll, false,
@@ -151,7 +149,8 @@ const std::vector<Setting>& table() {
        [](const RunSpec& spec) { return json(spec.epochs); }},
       {"batch_size", "N", "rows in an update; at or above the number of training rows: all of them", Scope::kAll, false,
        [](RunSpec& spec, const std::string& text) {
-         spec.batch_size = static_cast<int>(read_integer("batch_size", text, 1, 1'000'000'000, "a whole number from 1"));
+         spec.batch_size =
+             static_cast<int>(read_integer("batch_size", text, 1, 1'000'000'000, "a whole number from 1"));
        },
        [](const RunSpec& spec) { return json(spec.batch_size); }},
       {"lr", "RATE", "learning rate of weights and biases", Scope::kAll, false,
@@ -197,15 +196,16 @@ const std::vector<Setting>& table() {
        [](RunSpec& spec, const std::string& text) { spec.gumbel = read_word("gumbel", text, kGumbels); },
        [](const RunSpec& spec) { return json(word_for(spec.gumbel, kGumbels)); }},
       {"hidden", "WIDTHS", "hidden layers of dense and sparse networks; default: 36 wide, 2 levels - 1 of them",
-       Scope::kMlp, true, [](RunSpec& spec, const std::string& text) { spec.hidden = read_sizes("hidden", text, kSizes); },
+       Scope::kMlp, true,
+       [](RunSpec& spec, const std::string& text) { spec.hidden = read_sizes("hidden", text, kSizes); },
        [](const RunSpec& spec) { return json(spec.hidden); }},
       {"density", "P", "share of the weights that a sparse network keeps", Scope::kSparse, false,
        [](RunSpec& spec, const std::string& text) {
          spec.density = read_real("density", text, 0, 1, "a number between 0 and 1");
        },
        [](const RunSpec& spec) { return json(spec.density); }},
-      {"modules", "COUNTS", "modules on each level (modular, modular-fc); default: the task's", Scope::kOwnModules, true,
-       [](RunSpec& spec, const std::string& text) { spec.modules = read_sizes("modules", text, kSizes); },
+      {"modules", "COUNTS", "modules on each level (modular, modular-fc); default: the task's", Scope::kOwnModules,
+       true, [](RunSpec& spec, const std::string& text) { spec.modules = read_sizes("modules", text, kSizes); },
        [](const RunSpec& spec) { return json(spec.modules); }},
       {"slots", "COUNTS", "slots on each level (shared models); default: the task's", Scope::kPool, true,
        [](RunSpec& spec, const std::string& text) { spec.slots = read_sizes("slots", text, kSizes); },
@@ -241,8 +241,8 @@ const std::vector<Setting>& table() {
       {"task_input", "onehot|scalar", "how dense and sparse networks are told the task of a suite", Scope::kMlp, false,
        [](RunSpec& spec, const std::string& text) { spec.task_input = read_word("task_input", text, kTaskInputs); },
        [](const RunSpec& spec) { return json(word_for(spec.task_input, kTaskInputs)); }},
-      {"init", "torch|xavier", "initial weights: uniform by fan-in (biases too), or Xavier with zero biases", Scope::kAll,
-       false, [](RunSpec& spec, const std::string& text) { spec.init = read_word("init", text, kInits); },
+      {"init", "torch|xavier", "initial weights: uniform by fan-in (biases too), or Xavier with zero biases",
+       Scope::kAll, false, [](RunSpec& spec, const std::string& text) { spec.init = read_word("init", text, kInits); },
        [](const RunSpec& spec) { return json(word_for(spec.init, kInits)); }},
       {"optimizer", "NAME", "adam, adamw, sgd, momentum (Nesterov, 0.9) or rmsprop", Scope::kAll, false,
        [](RunSpec& spec, const std::string& text) { spec.optimizer = read_word("optimizer", text, kOptimizers); },

@@ -30,8 +30,8 @@ std::span<const Setting> settings();
 const Setting* find_setting(const std::string& name);
 bool applies(const Setting& setting, const RunSpec& spec);
 
-// The values that a user wrote for one setting: "0..99" and "0.1,0.01" are many, "3,2" is one list for a list setting and
-// "3,2;6,4" or the words "3,2" "6,4" are two.
+// The values that a user wrote for one setting: "0..99" and "0.1,0.01" are many, "3,2" is one list for a list setting
+// and "3,2;6,4" or the words "3,2" "6,4" are two.
 std::vector<std::string> expand_values(const Setting& setting, const std::vector<std::string>& words);
 
 // Settings of a run by name, in table order, leaving out those that mean nothing to its model.

@@ -1,4 +1,5 @@
-// A run's bits are a function of its settings alone: not of its neighbours, its lane, the threads or the instruction set.
+// A run's bits are a function of its settings alone: not of its neighbours, its lane, the threads or the instruction
+// set.
 
 #include <gtest/gtest.h>
 
@@ -17,10 +18,9 @@ std::vector<LaneResult> train(const std::vector<RunSpec>& runs, int threads, con
   const models::Plan plan = models::make_plan(runs);
   std::vector<LaneResult> results(runs.size());
   engine::Progress progress;
-  models::train_population(plan, threads, engine::kernels_for(target), progress,
-                           [&](std::size_t run, const models::Blueprint&, LaneResult&& result) {
-                             results[run] = std::move(result);
-                           });
+  models::train_population(
+      plan, threads, engine::kernels_for(target), progress,
+      [&](std::size_t run, const models::Blueprint&, LaneResult&& result) { results[run] = std::move(result); });
   return results;
 }
 
@@ -123,8 +123,8 @@ TEST(Determinism, InTheMiddleOf5000OthersOnOneAndTwoThreads) {
   for (std::size_t run = 0; run < crowd.size(); ++run) {
     ASSERT_TRUE(same_bits(on_one[run], on_two[run])) << "run " << run;
   }
-  for (const std::size_t run : {std::size_t{0}, std::size_t{2500}, std::size_t{2501}, std::size_t{2503},
-                                std::size_t{4999}}) {
+  for (const std::size_t run :
+       {std::size_t{0}, std::size_t{2500}, std::size_t{2501}, std::size_t{2503}, std::size_t{4999}}) {
     for (const std::string& target : engine::supported_targets()) {
       EXPECT_TRUE(same_bits(on_one[run], train({crowd[run]}, 1, target).front())) << "run " << run << " on " << target;
     }

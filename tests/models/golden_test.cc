@@ -85,8 +85,7 @@ class GoldenTest : public testing::TestWithParam<std::tuple<int, std::string>> {
 
   tasks::Routing routing(const test::StepRunner<float>& runner) const {
     const std::vector<double> values = runner.parameters();
-    return models::learned_routing(std::get<models::ModularShape>(blueprint_.shape),
-                                   {values.begin(), values.end()})[0];
+    return models::learned_routing(std::get<models::ModularShape>(blueprint_.shape), {values.begin(), values.end()})[0];
   }
 
   const Golden& golden_;
@@ -137,8 +136,7 @@ TEST_P(GoldenTest, PicksAndSelectionGradients) {
   }
   runner.forward_backward(batch_);
   const std::vector<double> gradients = runner.gradients();
-  const models::ModularLayout places =
-      models::modular_layout(std::get<models::ModularShape>(blueprint_.shape));
+  const models::ModularLayout places = models::modular_layout(std::get<models::ModularShape>(blueprint_.shape));
   const auto expect_at = [&](std::size_t offset, const std::vector<double>& expected) {
     for (std::size_t index = 0; index < expected.size(); ++index) {
       EXPECT_NEAR(gradients[offset + index], expected[index], 1e-7) << "at " << offset + index;

@@ -1,5 +1,5 @@
-// Every architecture and option: the kernels' gradients in double precision against central differences of the surrogate
-// loss, which is the ordinary loss as far as weights and biases are concerned.
+// Every architecture and option: the kernels' gradients in double precision against central differences of the
+// surrogate loss, which is the ordinary loss as far as weights and biases are concerned.
 
 #include <gtest/gtest.h>
 

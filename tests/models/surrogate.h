@@ -10,9 +10,10 @@
 
 namespace modlab::test {
 
-// The loss whose ordinary derivative is the straight-through gradient, one row and one unit at a time in double precision.
-// At the base parameters every choice is hard; its picks, its soft vector q0 and its candidates x0 are remembered. At other
-// parameters the chosen value is x[pick] + sum_j (q_j - q0_j) x0_j: the pick stays, and only q's change counts.
+// The loss whose ordinary derivative is the straight-through gradient, one row and one unit at a time in double
+// precision. At the base parameters every choice is hard; its picks, its soft vector q0 and its candidates x0 are
+// remembered. At other parameters the chosen value is x[pick] + sum_j (q_j - q0_j) x0_j: the pick stays, and only q's
+// change counts.
 class Surrogate {
  public:
   Surrogate(const models::Blueprint& blueprint, const models::RunSpec& spec, const Batch& batch,
@@ -60,8 +61,8 @@ class Surrogate {
       const int slots = shape.levels[level];
       std::vector<double> values;
       for (int slot = 0; slot < slots; ++slot) {
-        const std::vector<double> z =
-            choose(parameters, places.inputs[level], x, slots, slot, task, row, shape.fan_in, shape.known_inputs, false);
+        const std::vector<double> z = choose(parameters, places.inputs[level], x, slots, slot, task, row, shape.fan_in,
+                                             shape.known_inputs, false);
         if (shape.pool == 0) {
           values.push_back(
               layers(parameters, places.modules[all.size() + values.size()], shape.module_widths, z).front());
@@ -71,9 +72,9 @@ class Surrogate {
         for (int member = 0; member < shape.pool; ++member) {
           said.push_back(layers(parameters, places.modules[member], shape.module_widths, z).front());
         }
-        values.push_back(choose(parameters, places.members[level], said, slots, slot, task, row, 1, shape.known_modules,
-                                true)
-                             .front());
+        values.push_back(
+            choose(parameters, places.members[level], said, slots, slot, task, row, 1, shape.known_modules, true)
+                .front());
       }
       all.insert(all.end(), values.begin(), values.end());
       x = values;

@@ -80,6 +80,9 @@ void dense_forward(const DenseForward<T>& a) {
   for (int begin = 0; begin < a.rows; begin += kDenseRowGroup) {
     const int end = begin + kDenseRowGroup < a.rows ? begin + kDenseRowGroup : a.rows;
     int out = 0;
+    for (; out + 6 <= a.out; out += 6) {
+      dense_forward_outs<T, 6>(a, out, begin, end);
+    }
     for (; out + 4 <= a.out; out += 4) {
       dense_forward_outs<T, 4>(a, out, begin, end);
     }
@@ -158,6 +161,9 @@ void dense_input_gradient(const DenseInputGradient<T>& a) {
   for (int begin = 0; begin < a.rows; begin += kDenseRowGroup) {
     const int end = begin + kDenseRowGroup < a.rows ? begin + kDenseRowGroup : a.rows;
     int in = 0;
+    for (; in + 6 <= a.in; in += 6) {
+      dense_input_gradient_ins<T, 6>(a, in, begin, end);
+    }
     for (; in + 4 <= a.in; in += 4) {
       dense_input_gradient_ins<T, 4>(a, in, begin, end);
     }
@@ -211,6 +217,9 @@ HWY_INLINE void dense_weight_gradient_outs(const DenseWeightGradient<T>& a, int 
   const Tag<T> d;
   const std::size_t lanes = hn::Lanes(d);
   int in = 0;
+  for (; in + 6 <= a.in; in += 6) {
+    dense_weight_gradient_tile<T, kOuts, 6>(a, out, in);
+  }
   for (; in + 4 <= a.in; in += 4) {
     dense_weight_gradient_tile<T, kOuts, 4>(a, out, in);
   }

@@ -1,5 +1,5 @@
-// From sample numbers to inputs: a Boolean input is a bit of a word, so a batch is a gather of words and some shifts, and a
-// first-level module's answer on a whole truth table is a look-up by the bits it picked.
+// From sample numbers to inputs: a Boolean input is a bit of a word, so a batch is a gather of words and some shifts,
+// and a first-level module's answer on a whole truth table is a look-up by the bits it picked.
 
 #if defined(MODLAB_ENGINE_KERNELS_EXPAND_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MODLAB_ENGINE_KERNELS_EXPAND_INL_H_

@@ -82,15 +82,15 @@ struct ModuleBackward {
   int rows, fan_in, hidden;
 };
 
-// What a module says on each row of a truth table, when it reads `fan_in` picked bits: it was computed once for each of the
-// 2^fan_in combinations (first position = most significant bit), and here every lane looks its rows up.
+// What a module says on each row of a truth table, when it reads `fan_in` picked bits: it was computed once for each of
+// the 2^fan_in combinations (first position = most significant bit), and here every lane looks its rows up.
 template <typename T>
 struct LookUp {
-  const T* combinations;       // [combination][lane]
-  Units<const T> picks;        // [position][lane]
+  const T* combinations;        // [combination][lane]
+  Units<const T> picks;         // [position][lane]
   std::span<const Field> bits;  // where each candidate's bit lies in a word
-  const std::uint32_t* words;  // [row]
-  T* out;                      // [row][lane]
+  const std::uint32_t* words;   // [row]
+  T* out;                       // [row][lane]
   int rows, fan_in;
 };
 
@@ -124,8 +124,8 @@ struct Scatter {
   int candidates, rows, k;
 };
 
-// sums[candidate] += sum over rows of (sum over positions of d) * x[candidate] (* slope[candidate]), over the rows whose
-// task is `task` if tasks are given. The gradient of straight-through selection before its soft vector's slope.
+// sums[candidate] += sum over rows of (sum over positions of d) * x[candidate] (* slope[candidate]), over the rows
+// whose task is `task` if tasks are given. The gradient of straight-through selection before its soft vector's slope.
 template <typename T>
 struct Correlate {
   Units<const T> d;
@@ -160,7 +160,8 @@ struct SigmoidFinish {
   int count;
 };
 
-// gradients[m] += q_m (g_m - sum_n q_n g_n) / tau for the softmax q of (score + noise) / tau and sums g, in every column.
+// gradients[m] += q_m (g_m - sum_n q_n g_n) / tau for the softmax q of (score + noise) / tau and sums g, in every
+// column.
 template <typename T>
 struct SoftmaxFinish {
   Units<const T> scores;  // [member][column][lane]
@@ -176,8 +177,8 @@ template <typename T>
 struct SoftmaxRows {
   Units<const T> scores;  // [member][row][lane]
   const T* inverse_tau;
-  const T* d;        // [row][lane]
-  Units<const T> o;  // [member][row][lane]
+  const T* d;         // [row][lane]
+  Units<const T> o;   // [member][row][lane]
   const T* row_task;  // [row][lane], or null
   T task;
   T* gradients;  // [member][...][lane], `gradient_stride` apart
@@ -312,7 +313,8 @@ struct Kernels {
   double (*fma_peak_gflops)();
 };
 
-// Widest fan-in that module_forward, module_backward and look_up take; wider or deeper modules are made of dense layers.
+// Widest fan-in that module_forward, module_backward and look_up take; wider or deeper modules are made of dense
+// layers.
 inline constexpr int kMaxModuleFanIn = 4;
 
 // The kernels for this machine, or those that MODLAB_TARGET (avx512, avx2, scalar) asks for. Throws ConfigError if that

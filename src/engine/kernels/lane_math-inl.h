@@ -1,6 +1,6 @@
-// Arithmetic on lane vectors whose bits are the same on every target: fused products are written out, and exp, log, sine
-// and cosine are polynomials of ours instead of a library's. Highway's own MulAdd, Max and contrib/math are not used
-// because on the scalar target they round differently from the vector targets.
+// Arithmetic on lane vectors whose bits are the same on every target: fused products are written out, and exp, log,
+// sine and cosine are polynomials of ours instead of a library's. Highway's own MulAdd, Max and contrib/math are not
+// used because on the scalar target they round differently from the vector targets.
 
 #if defined(MODLAB_ENGINE_KERNELS_LANE_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MODLAB_ENGINE_KERNELS_LANE_MATH_INL_H_
@@ -125,8 +125,8 @@ HWY_INLINE Vector<float> log_of(Vector<float> x) {
   return fused(k, hn::Set(d, 0.693359375F), hn::Add(f, y));
 }
 
-// 1 / x for positive, normal x, to about one unit in the last place: a linear guess from the exponent's bits and Newton's
-// steps. The hardware's division takes four times as long, and its fast guesses differ between targets.
+// 1 / x for positive, normal x, to about one unit in the last place: a linear guess from the exponent's bits and
+// Newton's steps. The hardware's division takes four times as long, and its fast guesses differ between targets.
 HWY_INLINE Vector<float> inverse_of(Vector<float> x) {
   const Tag<float> d;
   const hn::RebindToSigned<Tag<float>> di;

@@ -13,9 +13,9 @@
 HWY_BEFORE_NAMESPACE();
 namespace modlab::engine::HWY_NAMESPACE {
 
-// The sum over outputs of -log of the probability given to the truth, from z turned so that negative is right. Each term is
-// a softplus, max(x, 0) + log(1 + e^-|x|), at most 100 as in the published code; one logarithm serves all outputs, since
-// their factors are between 1 and 2.
+// The sum over outputs of -log of the probability given to the truth, from z turned so that negative is right. Each
+// term is a softplus, max(x, 0) + log(1 + e^-|x|), at most 100 as in the published code; one logarithm serves all
+// outputs, since their factors are between 1 and 2.
 template <typename T>
 struct CrossEntropy {
   Vector<T> linear;

@@ -1,6 +1,6 @@
 // Hard selection with straight-through gradients (spec of the papers: top-k of sigmoid scores for inputs and outputs,
-// top-1 of softmax scores for pool members). A pick is a candidate's index held in a lane; reading and writing the picked
-// candidate compares that index with every candidate's, so that no lane branches.
+// top-1 of softmax scores for pool members). A pick is a candidate's index held in a lane; reading and writing the
+// picked candidate compares that index with every candidate's, so that no lane branches.
 
 #if defined(MODLAB_ENGINE_KERNELS_SELECT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MODLAB_ENGINE_KERNELS_SELECT_INL_H_
@@ -80,12 +80,12 @@ void gather_rows(const Gather<T>& a) {
     T* z = a.z.unit(position);
     int row = 0;
     for (; row + 8 <= a.rows; row += 8) {
-      gather_tile<T, kPickPerRow, 8>(x + row * lanes, a.x.stride, a.candidates,
-                                     kPickPerRow ? pick + row * lanes : pick, z + row * lanes);
+      gather_tile<T, kPickPerRow, 8>(x + row * lanes, a.x.stride, a.candidates, kPickPerRow ? pick + row * lanes : pick,
+                                     z + row * lanes);
     }
     for (; row < a.rows; ++row) {
-      gather_tile<T, kPickPerRow, 1>(x + row * lanes, a.x.stride, a.candidates,
-                                     kPickPerRow ? pick + row * lanes : pick, z + row * lanes);
+      gather_tile<T, kPickPerRow, 1>(x + row * lanes, a.x.stride, a.candidates, kPickPerRow ? pick + row * lanes : pick,
+                                     z + row * lanes);
     }
   }
 }
@@ -108,8 +108,8 @@ void scatter_rows(const Scatter<T>& a) {
       const auto shared_choice = hn::Eq(hn::Load(d, pick), index);
       for (int row = 0; row < a.rows; ++row) {
         const auto chosen = kPickPerRow ? hn::Eq(hn::Load(d, pick + row * lanes), index) : shared_choice;
-        const auto sum = hn::Add(hn::Load(d, dx + row * lanes),
-                                 hn::IfThenElseZero(chosen, hn::Load(d, dz + row * lanes)));
+        const auto sum =
+            hn::Add(hn::Load(d, dx + row * lanes), hn::IfThenElseZero(chosen, hn::Load(d, dz + row * lanes)));
         hn::Store(sum, d, dx + row * lanes);
       }
     }

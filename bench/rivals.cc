@@ -1,0 +1,62 @@
+#include "bench/rivals.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "core/errors.h"
+
+namespace modlab::bench {
+namespace {
+
+// Debian's own interpreter: python3-torch installs into this one, whatever else is on the PATH.
+constexpr auto kPython = "/usr/bin/python3";
+
+// torch.set_num_threads does not bind OpenBLAS, whose second thread costs more than it brings here.
+constexpr auto kOneThread = "OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1";
+
+struct Output {
+  int status = 0;
+  std::string text;
+};
+
+Output run(const std::string& command) {
+  Output output;
+  FILE* pipe = ::popen(command.c_str(), "r");
+  if (pipe == nullptr) {
+    output.status = -1;
+    return output;
+  }
+  char block[4096];
+  while (const std::size_t count = std::fread(block, 1, sizeof(block), pipe)) {
+    output.text.append(block, count);
+  }
+  output.status = ::pclose(pipe);
+  return output;
+}
+
+}  // namespace
+
+void require_torch() {
+  if (run(fmt::format("{} -c 'import torch' 2>/dev/null", kPython)).status != 0) {
+    throw ConfigError("PyTorch is not installed; run `apt-get install python3-torch libopenblas0-pthread`");
+  }
+}
+
+std::optional<RivalTiming> time_rival(const std::string& rival, const Work& work, int ensemble, int epochs) {
+  const Output output =
+      run(fmt::format("{} {} '{}/bench/rivals/{}.py' --work {} --batch {} --mode {} --epochs {} --ensemble {} "
+                      "--repeats 3 2>/dev/null",
+                      kOneThread, kPython, MODLAB_SOURCE_DIR, rival, work.network, work.rows,
+                      work.step_only ? "step" : "loop", epochs, ensemble));
+  const nlohmann::json report = nlohmann::json::parse(output.text, nullptr, false);
+  if (output.status != 0 || !report.is_object() || !report.contains("us_per_net_step")) {
+    return std::nullopt;
+  }
+  return RivalTiming{report["us_per_net_step"].get<double>(), report.value("test_accuracy", 0.0),
+                     report.value("torch", "?"), report.value("blas", "?")};
+}
+
+}  // namespace modlab::bench

@@ -1,0 +1,97 @@
+#include "bench/work.h"
+
+#include "models/blueprint.h"
+#include "tasks/task_file.h"
+
+namespace modlab::bench {
+namespace {
+
+constexpr int kFullBatch = 64;
+constexpr int kTrainRows = 32;
+constexpr int kTableRows = 64;
+
+// Weights that one row meets in the forward pass of training, in its backward pass, and in evaluation (spec 6.1).
+struct WeightCounts {
+  double forward = 0;
+  double backward = 0;
+  double evaluation = 0;
+};
+
+WeightCounts weight_counts(const models::RunSpec& given) {
+  const tasks::TaskSuite suite = tasks::load_task(given.task);
+  const models::Blueprint blueprint = models::make_blueprint(models::resolve(given, suite), suite);
+  WeightCounts counts;
+  if (const auto* mlp = std::get_if<models::MlpShape>(&blueprint.shape)) {
+    for (std::size_t layer = 0; layer + 1 < mlp->widths.size(); ++layer) {
+      counts.forward += static_cast<double>(mlp->widths[layer]) * mlp->widths[layer + 1];
+    }
+    counts.backward = counts.evaluation = counts.forward;
+    return counts;
+  }
+  const auto& shape = std::get<models::ModularShape>(blueprint.shape);
+  double module_weights = 0;
+  for (std::size_t layer = 0; layer + 1 < shape.module_widths.size(); ++layer) {
+    module_weights += static_cast<double>(shape.module_widths[layer]) * shape.module_widths[layer + 1];
+  }
+  double selections = shape.outputs * shape.output_candidates();
+  int below = shape.inputs;
+  for (const int slots : shape.levels) {
+    selections += static_cast<double>(shape.fan_in) * below * slots;
+    below = slots;
+  }
+  const double slots = shape.slots();
+  const double pool = shape.pool > 0 ? shape.pool : 1;
+  const double member_choices = shape.pool > 0 ? slots * pool : 0;
+  counts.forward = module_weights * slots * pool + selections + member_choices;
+  counts.backward = module_weights * slots + selections + member_choices;
+  counts.evaluation = module_weights * slots;
+  return counts;
+}
+
+Work make_work(models::ModelKind model, const std::string& model_name, const std::string& task, int rows,
+               bool step_only) {
+  Work work;
+  work.network = model_name + "-" + task;
+  work.name = work.network + (step_only            ? ", step alone, batch " + std::to_string(rows)
+                              : rows == kFullBatch ? std::string(", full batch")
+                                                   : ", batch " + std::to_string(rows));
+  work.spec.task = task;
+  work.spec.model = model;
+  work.spec.batch_size = rows;
+  work.rows = rows;
+  work.step_only = step_only;
+  if (step_only) {
+    work.spec.noise = 0;
+  }
+  return work;
+}
+
+}  // namespace
+
+std::vector<Work> standard_work() {
+  using models::ModelKind;
+  std::vector<Work> list;
+  for (const int rows : {kFullBatch, 4}) {
+    list.push_back(make_work(ModelKind::kShared, "modular-shared", "depth2", rows, false));
+    list.push_back(make_work(ModelKind::kShared, "modular-shared", "depth3", rows, false));
+    list.push_back(make_work(ModelKind::kModular, "modular", "depth2", rows, false));
+    list.push_back(make_work(ModelKind::kDense, "dense", "depth2", rows, false));
+    list.push_back(make_work(ModelKind::kDense, "dense", "depth3", rows, false));
+  }
+  for (const int rows : {64, 32}) {
+    list.push_back(make_work(ModelKind::kDense, "dense", "depth2", rows, true));
+  }
+  return list;
+}
+
+int steps_per_epoch(const Work& work) {
+  return work.step_only || work.rows >= kTrainRows ? 1 : (kTrainRows + work.rows - 1) / work.rows;
+}
+
+double flops_per_epoch(const Work& work) {
+  const WeightCounts counts = weight_counts(work.spec);
+  const double per_row = 2 * counts.forward + 4 * counts.backward;
+  return work.step_only ? work.rows * per_row : kTrainRows * per_row + kTableRows * 2 * counts.evaluation;
+}
+
+}  // namespace modlab::bench
