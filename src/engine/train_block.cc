@@ -311,6 +311,8 @@ class BlockTrainer {
   }
 
   void update() {
+    first_scale_ = 1.0 / (1.0 - std::pow(kAdamBeta1, step_count_));
+    second_scale_ = 1.0 / std::sqrt(1.0 - std::pow(kAdamBeta2, step_count_));
     const std::vector<Tensor>& tensors = network_.layout().tensors;
     // Neighbouring tensors with the same rate are one stretch.
     for (std::size_t begin = 0; begin < tensors.size();) {
@@ -339,7 +341,8 @@ class BlockTrainer {
                      .mask = mask_.empty() ? nullptr : mask_.data() + at,
                      .rate = rates.data(),
                      .weight_decay = (functional ? weight_decay_ : weight_decay_structural_).data(),
-                     .step = step_count_,
+                     .first_scale = static_cast<float>(first_scale_),
+                     .second_scale = static_cast<float>(second_scale_),
                      .count = static_cast<int>(count)});
   }
 
@@ -501,6 +504,8 @@ class BlockTrainer {
 
   FloatRow parameters_, best_, gradients_, first_, second_, mask_;
   int step_count_ = 0;
+  double first_scale_ = 1;
+  double second_scale_ = 1;
   bool is_evaluated_ = false;  // since the last update
 
   std::vector<std::uint32_t> order_, order_words_;  // [row][lane]

@@ -56,10 +56,8 @@ class Modular final : public engine::Network<T> {
     fill_combinations();
     if (has_pool()) {
       pool_values_ = UnitBuffer<T>(slot * shape.pool, kChunkRows, kernels.lanes);
-      const std::size_t size = module_.size() * kernels.lanes;
-      slot_parameters_.resize(slot * size);
-      slot_gradients_.resize(slot * size);
-      evaluated_parameters_.resize(shape.tasks * slot * size);
+      picked_parameters_.resize(module_.size() * kernels.lanes);
+      picked_gradients_.resize(module_.size() * kernels.lanes);
       member_d_ = UnitBuffer<T>(shape.pool, kChunkRows, kernels.lanes);
       member_dz_ = UnitBuffer<T>(shape.fan_in, kChunkRows, kernels.lanes);
     }
@@ -77,14 +75,8 @@ class Modular final : public engine::Network<T> {
     for (Selection<T>& inputs : input_selections_) {
       inputs.begin_step(step);
     }
-    for (std::size_t level = 0; level < member_selections_.size(); ++level) {
-      Selection<T>& members = member_selections_[level];
+    for (Selection<T>& members : member_selections_) {
       members.begin_step(step);
-      if (!members.per_row()) {
-        for (int slot = 0; slot < shape_.levels[level]; ++slot) {
-          blend_member(step.parameters, members.step_picks(slot), slot_parameters(first_slot_[level] + slot));
-        }
-      }
     }
   }
 
@@ -110,7 +102,8 @@ class Modular final : public engine::Network<T> {
           }
           member_selections_[level].read(slot, pool_values, values_.from(index), rows);
         } else {
-          module_.forward(slot_parameters(index), z, values_.unit(index), rows);
+          module_.forward(picked_member(step.parameters, member_selections_[level].step_picks(slot)), z,
+                          values_.unit(index), rows);
         }
       }
     }
@@ -143,16 +136,9 @@ class Modular final : public engine::Network<T> {
     for (Selection<T>& inputs : input_selections_) {
       inputs.end_step(step, gradients);
     }
-    for (std::size_t level = 0; level < member_selections_.size(); ++level) {
-      Selection<T>& members = member_selections_[level];
+    for (Selection<T>& members : member_selections_) {
       members.end_step(step, gradients);
-      if (!members.per_row()) {
-        for (int slot = 0; slot < shape_.levels[level]; ++slot) {
-          return_gradients(members.step_picks(slot), first_slot_[level] + slot, gradients);
-        }
-      }
     }
-    std::fill(slot_gradients_.begin(), slot_gradients_.end(), T{0});
   }
 
   void begin_evaluation(const T* parameters) override {
@@ -160,15 +146,8 @@ class Modular final : public engine::Network<T> {
     for (Selection<T>& inputs : input_selections_) {
       inputs.begin_evaluation(parameters);
     }
-    for (std::size_t level = 0; level < member_selections_.size(); ++level) {
-      Selection<T>& members = member_selections_[level];
+    for (Selection<T>& members : member_selections_) {
       members.begin_evaluation(parameters);
-      for (int task = 0; task < shape_.tasks; ++task) {
-        for (int slot = 0; slot < shape_.levels[level]; ++slot) {
-          blend_member(parameters, members.evaluated_picks(slot, task),
-                       evaluated_parameters(task, first_slot_[level] + slot));
-        }
-      }
     }
   }
 
@@ -177,7 +156,9 @@ class Modular final : public engine::Network<T> {
       const Units<const T> x = below(level, rows.inputs);
       for (int slot = 0; slot < shape_.levels[level]; ++slot) {
         const int index = first_slot_[level] + slot;
-        const T* module = has_pool() ? evaluated_parameters(rows.task, index) : parameters + module_offset(index);
+        const T* module = has_pool()
+                              ? picked_member(parameters, member_selections_[level].evaluated_picks(slot, rows.task))
+                              : parameters + module_offset(index);
         if (level == 0 && can_look_up(rows)) {
           look_up(slot, module, rows);
           continue;
@@ -218,7 +199,6 @@ class Modular final : public engine::Network<T> {
     for (Selection<T>& members : member_selections_) {
       members.adopt_evaluation();
     }
-    std::swap(slot_parameters_, evaluated_parameters_);
   }
 
   // A first-level module sees only 2^fan_in different inputs in a whole truth table.
@@ -261,25 +241,21 @@ class Modular final : public engine::Network<T> {
   Units<const T> output_values() { return values_.from(first_output_slot()); }
 
   std::size_t module_offset(int module) const { return places_.modules[module] * kernels_.lanes; }
-  T* slot_parameters(int slot) { return slot_parameters_.data() + slot * module_.size() * kernels_.lanes; }
-  T* slot_gradients(int slot) { return slot_gradients_.data() + slot * module_.size() * kernels_.lanes; }
-  T* evaluated_parameters(int task, int slot) {
-    return evaluated_parameters_.data() +
-           (static_cast<std::size_t>(task) * shape_.slots() + slot) * module_.size() * kernels_.lanes;
-  }
-
-  // Copies each lane's picked pool member: choosing parameters is choosing among "units" of parameters.
-  void blend_member(const T* parameters, Units<const T> picks, T* to) {
+  // Each lane's picked pool member, blended into one copy: choosing parameters is choosing among "units" of parameters.
+  // Done anew for each use, since one copy stays in the first cache level where one for each slot would not.
+  const T* picked_member(const T* parameters, Units<const T> picks) {
     kernels_.gather({.x = {parameters + module_offset(0), module_.size() * kernels_.lanes},
                      .candidates = shape_.pool,
                      .picks = picks,
                      .pick_per_row = false,
-                     .z = {to, 0},
+                     .z = {picked_parameters_.data(), 0},
                      .rows = static_cast<int>(module_.size()),
                      .k = 1});
+    return picked_parameters_.data();
   }
-  void return_gradients(Units<const T> picks, int slot, T* gradients) {
-    kernels_.scatter({.dz = {slot_gradients(slot), 0},
+  // Hands the gradients of such a copy back to the pool member that each lane picked.
+  void return_gradients(Units<const T> picks, T* gradients) {
+    kernels_.scatter({.dz = {picked_gradients_.data(), 0},
                       .picks = picks,
                       .pick_per_row = false,
                       .dx = {gradients + module_offset(0), module_.size() * kernels_.lanes},
@@ -302,7 +278,11 @@ class Modular final : public engine::Network<T> {
     const Units<T> pool_values = pool_values_.from(static_cast<std::size_t>(index) * shape_.pool);
     members.collect(slot, step, samples, d, pool_values, gradients);
     if (!members.per_row()) {
-      module_.backward(slot_parameters(index), z, d.data, dz_.view(), slot_gradients(index), samples.rows);
+      const Units<const T> picks = members.step_picks(slot);
+      std::fill(picked_gradients_.begin(), picked_gradients_.end(), T{0});
+      module_.backward(picked_member(step.parameters, picks), z, d.data, dz_.view(), picked_gradients_.data(),
+                       samples.rows);
+      return_gradients(picks, gradients);
       return;
     }
     const std::size_t row_elements = static_cast<std::size_t>(samples.rows) * kernels_.lanes;
@@ -335,9 +315,8 @@ class Modular final : public engine::Network<T> {
   UnitBuffer<T> pool_values_;  // what every pool member says in every slot
   UnitBuffer<T> member_d_;
   UnitBuffer<T> member_dz_;
-  AlignedVector<T> slot_parameters_;  // each slot's picked pool member
-  AlignedVector<T> slot_gradients_;
-  AlignedVector<T> evaluated_parameters_;  // the same for each task in evaluation
+  AlignedVector<T> picked_parameters_;
+  AlignedVector<T> picked_gradients_;
   Selection<T> output_selection_;
   std::vector<Selection<T>> input_selections_;
   std::vector<Selection<T>> member_selections_;

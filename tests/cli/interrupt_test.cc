@@ -65,7 +65,7 @@ TEST_F(Interrupt, APopulationKeepsWhatIsDoneAndNothingHalfWritten) {
   EXPECT_EQ(files_ending(".tmp"), Words{});
   EXPECT_FALSE(std::filesystem::exists(folder_.file("curves.csv")));
   EXPECT_EQ(files_ending(".json").size(), networks.size());
-  EXPECT_EQ(run(Words{"show"} + networks).exit_code, 0);
+  EXPECT_EQ(run(test::joined({"show"}, networks)).exit_code, 0);
 }
 
 TEST_F(Interrupt, JsonIsNotHalfPrinted) {

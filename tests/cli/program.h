@@ -23,7 +23,7 @@ namespace modlab::test {
 
 using Words = std::vector<std::string>;
 
-inline Words operator+(Words words, const Words& more) {
+inline Words joined(Words words, const Words& more) {
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }
@@ -145,7 +145,7 @@ class Process {
 // Runs the program as its users do, in a folder of the test's own.
 class ProgramTest : public testing::Test {
  protected:
-  static Words command(const Words& words) { return Words{MODLAB_PROGRAM} + words; }
+  static Words command(const Words& words) { return joined({MODLAB_PROGRAM}, words); }
 
   Outcome run(const Words& words, const std::map<std::string, std::string>& environment = {}) const {
     return Process(command(words), folder_.path().string(), environment).wait();

@@ -40,8 +40,9 @@ class PublishedCommands : public test::ProgramTest {
   json run_of(const std::string& published) const {
     Words words = words_of(published);
     EXPECT_EQ(words[0] + " " + words[1], "python3 main.py");
-    words.erase(words.begin(), words.begin() + 2);
-    const json printed = json_output(Words{"train"} + words + words_of("--epochs 3 --json"));
+    words.erase(words.begin());
+    words.front() = "train";
+    const json printed = json_output(test::joined(words, words_of("--epochs 3 --json")));
     EXPECT_EQ(printed["runs"].size(), 1U);
     EXPECT_EQ(folder_.names(), Words{}) << "published paths must not be written to";
     return printed["runs"][0];

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <vector>
 
 #include "core/aligned_vector.h"
@@ -103,7 +104,8 @@ class StepRunner {
                        .mask = mask_.empty() ? nullptr : mask_.data() + at,
                        .rate = rates.data(),
                        .weight_decay = decay.data(),
-                       .step = steps_,
+                       .first_scale = static_cast<T>(1.0 / (1.0 - std::pow(engine::kAdamBeta1, steps_))),
+                       .second_scale = static_cast<T>(1.0 / std::sqrt(1.0 - std::pow(engine::kAdamBeta2, steps_))),
                        .count = static_cast<int>(tensor.count)});
     }
   }

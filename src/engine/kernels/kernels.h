@@ -275,9 +275,14 @@ struct Update {
   const T* mask;
   const T* rate;          // [lane]
   const T* weight_decay;  // [lane]
-  int step;               // 1, 2, ...
+  // Adam's bias corrections after `step` steps: 1 / (1 - beta1^step) and 1 / sqrt(1 - beta2^step).
+  T first_scale;
+  T second_scale;
   int count;
 };
+
+inline constexpr double kAdamBeta1 = 0.9;
+inline constexpr double kAdamBeta2 = 0.999;
 
 template <typename T>
 struct Kernels {

@@ -89,13 +89,13 @@ HWY_INLINE Vector<float> exp_of(Vector<float> x) {
   const auto n = hn::Sub(shifted, shifter);
   auto r = fused_minus(n, hn::Set(d, 0.693359375F), x);
   r = fused_minus(n, hn::Set(d, -2.12194440e-4F), r);
-  auto p = hn::Set(d, 1.9875691500e-4F);
-  p = fused(p, r, hn::Set(d, 1.3981999507e-3F));
-  p = fused(p, r, hn::Set(d, 8.3334519073e-3F));
-  p = fused(p, r, hn::Set(d, 4.1665795894e-2F));
-  p = fused(p, r, hn::Set(d, 1.6666665459e-1F));
-  p = fused(p, r, hn::Set(d, 5.0000001201e-1F));
-  p = hn::Add(fused(p, hn::Mul(r, r), r), hn::Set(d, 1.0F));
+  // Polynomials here are summed in pairs (Estrin): with few rows in flight a chain of products would wait for itself.
+  const auto r2 = hn::Mul(r, r);
+  const auto low = fused(hn::Set(d, 1.6666665459e-1F), r, hn::Set(d, 5.0000001201e-1F));
+  const auto middle = fused(hn::Set(d, 8.3334519073e-3F), r, hn::Set(d, 4.1665795894e-2F));
+  const auto high = fused(hn::Set(d, 1.9875691500e-4F), r, hn::Set(d, 1.3981999507e-3F));
+  auto p = fused(fused(high, r2, middle), r2, low);
+  p = fused(p, r2, hn::Add(r, hn::Set(d, 1.0F)));
   const auto exponent = hn::ShiftLeft<23>(hn::BitCast(di, shifted));
   return hn::BitCast(d, hn::Add(hn::BitCast(di, p), exponent));
 }
@@ -110,16 +110,14 @@ HWY_INLINE Vector<float> log_of(Vector<float> x) {
   const auto mantissa = hn::Add(hn::And(bits, hn::Set(di, 0x007fffff)), hn::Set(di, 0x3f3504f3));
   const auto f = hn::Sub(hn::BitCast(d, mantissa), hn::Set(d, 1.0F));
   const auto f2 = hn::Mul(f, f);
-  auto p = hn::Set(d, 7.0376836292e-2F);
-  p = fused(p, f, hn::Set(d, -1.1514610310e-1F));
-  p = fused(p, f, hn::Set(d, 1.1676998740e-1F));
-  p = fused(p, f, hn::Set(d, -1.2420140846e-1F));
-  p = fused(p, f, hn::Set(d, 1.4249322787e-1F));
-  p = fused(p, f, hn::Set(d, -1.6668057665e-1F));
-  p = fused(p, f, hn::Set(d, 2.0000714765e-1F));
-  p = fused(p, f, hn::Set(d, -2.4999993993e-1F));
-  p = fused(p, f, hn::Set(d, 3.3333331174e-1F));
-  auto y = hn::Mul(hn::Mul(p, f), f2);
+  const auto f4 = hn::Mul(f2, f2);
+  const auto p01 = fused(hn::Set(d, -2.4999993993e-1F), f, hn::Set(d, 3.3333331174e-1F));
+  const auto p23 = fused(hn::Set(d, -1.6668057665e-1F), f, hn::Set(d, 2.0000714765e-1F));
+  const auto p45 = fused(hn::Set(d, -1.2420140846e-1F), f, hn::Set(d, 1.4249322787e-1F));
+  const auto p67 = fused(hn::Set(d, -1.1514610310e-1F), f, hn::Set(d, 1.1676998740e-1F));
+  const auto low = fused(p23, f2, p01);
+  const auto high = fused(fused(hn::Set(d, 7.0376836292e-2F), f2, p67), f2, p45);
+  auto y = hn::Mul(hn::Mul(fused(high, f4, low), f), f2);
   y = fused(k, hn::Set(d, -2.12194440e-4F), y);
   y = fused_minus(hn::Set(d, 0.5F), f2, y);
   return fused(k, hn::Set(d, 0.693359375F), hn::Add(f, y));

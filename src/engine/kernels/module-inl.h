@@ -137,8 +137,9 @@ HWY_INLINE void module_backward_tile(const ModuleBackward<T>& a, int row) {
       for (int k = 0; k < kFanIn; ++k) {
         hidden = fused(weight[k], z[k][r], hidden);
       }
-      const auto dhidden = hn::IfThenElseZero(hn::Gt(hidden, zero), hn::Mul(out_weight, dout[r]));
-      dout_weight = fused(dout[r], relu(zero, hidden), dout_weight);
+      const auto is_on = hn::Gt(hidden, zero);
+      const auto dhidden = hn::IfThenElseZero(is_on, hn::Mul(out_weight, dout[r]));
+      dout_weight = hn::IfThenElse(is_on, fused(dout[r], hidden, dout_weight), dout_weight);
       dbias = hn::Add(dbias, dhidden);
       MODLAB_UNROLL
       for (int k = 0; k < kFanIn; ++k) {

@@ -70,7 +70,7 @@ HWY_INLINE void normals_of(FloatWords radius_word, FloatWords angle_word, Vector
   const hn::RebindToSigned<Tag<float>> di;
   const auto count = hn::ConvertTo(d, hn::BitCast(di, hn::ShiftRight<8>(radius_word)));
   const auto uniform = hn::Mul(hn::Add(count, hn::Set(d, 1.0F)), hn::Set(d, 0x1p-24F));
-  const auto radius = hn::Sqrt(larger(hn::Zero(d), hn::Mul(hn::Set(d, -2.0F), log_of(uniform))));
+  const auto radius = sqrt_of(larger(hn::Zero(d), hn::Mul(hn::Set(d, -2.0F), log_of(uniform))));
   // The upper 24 bits are an angle between -pi/4 and pi/4; bit 0 reflects it at the diagonal and bit 1 at the origin,
   // which together cover the circle without range reduction.
   const auto turn = hn::ConvertTo(d, hn::BitCast(di, hn::ShiftRight<8>(angle_word)));

@@ -45,6 +45,44 @@ void top_k(const TopK<T>& a) {
   }
 }
 
+// Few candidates and one pick for all rows: which candidate each lane picked stays in mask registers.
+inline constexpr int kMaskedCandidates = 7;
+
+template <typename T, int kCandidates>
+HWY_INLINE void gather_masked(const Gather<T>& a, int position) {
+  const Tag<T> d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto pick = hn::Load(d, a.picks.unit(position));
+  decltype(hn::Eq(pick, pick)) chosen[kCandidates];
+  const T* x[kCandidates];
+  MODLAB_UNROLL
+  for (int candidate = 0; candidate < kCandidates; ++candidate) {
+    chosen[candidate] = hn::Eq(pick, hn::Set(d, static_cast<T>(candidate)));
+    x[candidate] = a.x.unit(candidate);
+  }
+  T* z = a.z.unit(position);
+  for (std::size_t at = 0; at < a.rows * lanes; at += lanes) {
+    auto value = hn::Load(d, x[0] + at);
+    MODLAB_UNROLL
+    for (int candidate = 1; candidate < kCandidates; ++candidate) {
+      value = hn::IfThenElse(chosen[candidate], hn::Load(d, x[candidate] + at), value);
+    }
+    hn::Store(value, d, z + at);
+  }
+}
+
+template <typename T, int kCandidates>
+HWY_INLINE bool gather_if_few(const Gather<T>& a, int position) {
+  if constexpr (kCandidates <= kMaskedCandidates) {
+    if (a.candidates == kCandidates) {
+      gather_masked<T, kCandidates>(a, position);
+      return true;
+    }
+    return gather_if_few<T, kCandidates + 1>(a, position);
+  }
+  return false;
+}
+
 template <typename T, bool kPickPerRow, int kRows>
 HWY_INLINE void gather_tile(const T* x, std::size_t stride, int candidates, const T* pick, T* z) {
   const Tag<T> d;
@@ -55,9 +93,11 @@ HWY_INLINE void gather_tile(const T* x, std::size_t stride, int candidates, cons
     value[r] = hn::Load(d, x + r * lanes);
   }
   const auto shared_pick = hn::Load(d, pick);
+  // Counted up as a vector: turning the loop's integer into one at every turn would cost more than the turn itself.
+  auto index = hn::Zero(d);
   for (int candidate = 1; candidate < candidates; ++candidate) {
     x += stride;
-    const auto index = hn::Set(d, static_cast<T>(candidate));
+    index = hn::Add(index, hn::Set(d, T{1}));
     const auto shared_choice = hn::Eq(shared_pick, index);
     MODLAB_UNROLL
     for (int r = 0; r < kRows; ++r) {
@@ -75,6 +115,9 @@ template <typename T, bool kPickPerRow>
 void gather_rows(const Gather<T>& a) {
   const std::size_t lanes = hn::Lanes(Tag<T>());
   for (int position = 0; position < a.k; ++position) {
+    if (!kPickPerRow && gather_if_few<T, 1>(a, position)) {
+      continue;
+    }
     const T* x = a.x.data;
     const T* pick = a.picks.unit(position);
     T* z = a.z.unit(position);
@@ -95,24 +138,49 @@ void gather(const Gather<T>& a) {
   a.pick_per_row ? gather_rows<T, true>(a) : gather_rows<T, false>(a);
 }
 
-template <typename T, bool kPickPerRow>
-void scatter_rows(const Scatter<T>& a) {
+// kPositions at once, so that the candidate's gradient is fetched and stored only once for them.
+template <typename T, bool kPickPerRow, int kPositions>
+HWY_INLINE void scatter_positions(const Scatter<T>& a, int position) {
   const Tag<T> d;
   const std::size_t lanes = hn::Lanes(d);
+  const T* pick[kPositions];
+  const T* dz[kPositions];
+  MODLAB_UNROLL
+  for (int p = 0; p < kPositions; ++p) {
+    pick[p] = a.picks.unit(position + p);
+    dz[p] = a.dz.unit(position + p);
+  }
+  auto index = hn::Zero(d);
   for (int candidate = 0; candidate < a.candidates; ++candidate) {
-    const auto index = hn::Set(d, static_cast<T>(candidate));
     T* dx = a.dx.unit(candidate);
-    for (int position = 0; position < a.k; ++position) {
-      const T* pick = a.picks.unit(position);
-      const T* dz = a.dz.unit(position);
-      const auto shared_choice = hn::Eq(hn::Load(d, pick), index);
-      for (int row = 0; row < a.rows; ++row) {
-        const auto chosen = kPickPerRow ? hn::Eq(hn::Load(d, pick + row * lanes), index) : shared_choice;
-        const auto sum =
-            hn::Add(hn::Load(d, dx + row * lanes), hn::IfThenElseZero(chosen, hn::Load(d, dz + row * lanes)));
-        hn::Store(sum, d, dx + row * lanes);
-      }
+    decltype(hn::Eq(index, index)) chosen[kPositions];
+    MODLAB_UNROLL
+    for (int p = 0; p < kPositions; ++p) {
+      chosen[p] = hn::Eq(hn::Load(d, pick[p]), index);
     }
+    for (std::size_t at = 0; at < a.rows * lanes; at += lanes) {
+      auto sum = hn::Load(d, dx + at);
+      MODLAB_UNROLL
+      for (int p = 0; p < kPositions; ++p) {
+        if (kPickPerRow) {
+          chosen[p] = hn::Eq(hn::Load(d, pick[p] + at), index);
+        }
+        sum = hn::IfThenElse(chosen[p], hn::Add(sum, hn::Load(d, dz[p] + at)), sum);
+      }
+      hn::Store(sum, d, dx + at);
+    }
+    index = hn::Add(index, hn::Set(d, T{1}));
+  }
+}
+
+template <typename T, bool kPickPerRow>
+void scatter_rows(const Scatter<T>& a) {
+  int position = 0;
+  for (; position + 2 <= a.k; position += 2) {
+    scatter_positions<T, kPickPerRow, 2>(a, position);
+  }
+  for (; position < a.k; ++position) {
+    scatter_positions<T, kPickPerRow, 1>(a, position);
   }
 }
 

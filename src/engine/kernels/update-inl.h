@@ -8,16 +8,12 @@
 #define MODLAB_ENGINE_KERNELS_UPDATE_INL_H_
 #endif
 
-#include <cmath>
-
 #include "engine/kernels/kernels.h"
 #include "engine/kernels/lane_math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace modlab::engine::HWY_NAMESPACE {
 
-inline constexpr double kAdamBeta1 = 0.9;
-inline constexpr double kAdamBeta2 = 0.999;
 inline constexpr double kRmspropAlpha = 0.99;
 inline constexpr double kMomentum = 0.9;
 inline constexpr double kEpsilon = 1e-8;
@@ -32,11 +28,11 @@ HWY_INLINE void update_as(const Update<T>& a) {
   const auto weight_decay = hn::Load(d, a.weight_decay);
   auto rate = hn::Load(d, a.rate);
   const auto shrink = fused_minus(rate, weight_decay, hn::Set(d, T{1}));
-  auto second_scale = hn::Set(d, T{1});
+  const auto second_scale = hn::Set(d, a.second_scale);
   if constexpr (kIsAdam) {
-    rate = hn::Mul(rate, hn::Set(d, static_cast<T>(1.0 / (1.0 - std::pow(kAdamBeta1, a.step)))));
-    second_scale = hn::Set(d, static_cast<T>(1.0 / std::sqrt(1.0 - std::pow(kAdamBeta2, a.step))));
+    rate = hn::Mul(rate, hn::Set(d, a.first_scale));
   }
+#pragma GCC unroll 2
   for (int index = 0; index < a.count; ++index) {
     const std::size_t at = index * lanes;
     auto parameter = hn::Load(d, a.parameters + at);
