@@ -150,8 +150,7 @@ TEST_P(ParityTest, TenSteps) {
       }
     }
     runner.update();
-    // Adam divides by the gradient's own size, so a gradient that is all rounding error moves a parameter by a whole
-    // step of either sign; no parameter may be off by more than a part of what the steps so far can move it.
+    // Seeds were accepted as fixtures only where PyTorch in float64 agrees to 1e-6, so that nothing hangs on rounding.
     const std::vector<double> after = slice(file_, "after", step);
     const std::vector<double> parameters = runner.parameters();
     double worst = 0;
@@ -161,8 +160,8 @@ TEST_P(ParityTest, TenSteps) {
       worst = std::max(worst, error);
       sum += error;
     }
-    ASSERT_LT(sum / static_cast<double>(after.size()), 2e-5) << "mean after step " << step;
-    ASSERT_LT(worst, 2e-3) << "after step " << step;
+    ASSERT_LT(sum / static_cast<double>(after.size()), 1e-6) << "mean after step " << step;
+    ASSERT_LT(worst, 5e-5) << "after step " << step;
   }
 }
 
