@@ -1,6 +1,5 @@
 # embed_files(target symbol glob...): compiles text files into `target`, so that the program needs nothing beside itself.
-# Defined in the generated source: `extern const EmbeddedFile symbol[]; extern const std::size_t symbol_COUNT`
-# as declared in core/embedded_file.h through MODLAB_DECLARE_EMBEDDED(symbol).
+# Defined in the generated source: `extern const EmbeddedFile symbol[]` (core/embedded_file.h) and `symbolCount`.
 function(embed_files target symbol)
   file(GLOB files CONFIGURE_DEPENDS ${ARGN})
   set(generated ${CMAKE_CURRENT_BINARY_DIR}/embedded/${symbol}.cc)
@@ -17,7 +16,7 @@ function(embed_files target symbol)
 namespace modlab {
 extern const EmbeddedFile @symbol@[] = {
 @entries@    {nullptr, nullptr}};
-extern const std::size_t @symbol@_COUNT = @count@;
+extern const std::size_t @symbol@Count = @count@;
 }  // namespace modlab
 ")
   target_sources(${target} PRIVATE ${generated})

@@ -50,7 +50,7 @@ bool parse_truth(const std::string& word, const std::string& option) {
 Arguments::Arguments(std::span<const std::string> words, std::span<const Option> options) {
   std::vector<std::string> known;
   for (const Option& option : options) {
-    known.push_back(option.name);
+    known.push_back("--" + normalised(option.name));
   }
   for (std::size_t at = 0; at < words.size(); ++at) {
     if (!is_option(words[at])) {
@@ -62,7 +62,7 @@ Arguments::Arguments(std::span<const std::string> words, std::span<const Option>
     const std::string given = word.substr(0, equals);
     const Option* option = find_option(options, normalised(given));
     if (option == nullptr) {
-      throw ConfigError(fmt::format("unknown setting '--{}'{}", given, did_you_mean(normalised(given), known)));
+      throw ConfigError(fmt::format("unknown setting '--{}'{}", given, did_you_mean("--" + normalised(given), known)));
     }
     std::vector<std::string>& values = values_[option->name];
     values.clear();
@@ -123,7 +123,8 @@ std::string Arguments::given_as(const std::string& name) const {
 
 std::string describe_options(std::span<const Option> options) {
   const auto left_side = [](const Option& option) {
-    return option.value.empty() ? "--" + option.name : "--" + option.name + " " + option.value;
+    const std::string name = "--" + normalised(option.name);
+    return option.value.empty() ? name : name + " " + option.value;
   };
   std::size_t width = 0;
   for (const Option& option : options) {

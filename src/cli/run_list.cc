@@ -47,7 +47,8 @@ std::vector<Choices> choices_from(const Arguments& arguments) {
       }
     }
   }
-  std::ranges::stable_partition(choices, [](const Choices& choice) { return choice.setting->name != "seed"; });
+  std::stable_partition(choices.begin(), choices.end(),
+                        [](const Choices& choice) { return choice.setting->name != "seed"; });
   return choices;
 }
 

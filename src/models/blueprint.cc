@@ -153,6 +153,10 @@ RunSpec resolve(const RunSpec& given, const tasks::TaskSuite& suite) {
   }
   // Says so if the ratio leaves a part without rows.
   tasks::published_splits(spec.ratio, spec.split_seed, 1 << suite.inputs(), static_cast<int>(suite.tasks.size()));
+  if (spec.gamma != 1 && spec.schedule == engine::Schedule::kConstant) {
+    // A factor alone asks for the schedule it belongs to, which is the published default.
+    spec.schedule = engine::Schedule::kExponential;
+  }
   const tasks::TrueSizes sizes = sizes_of(suite);
   if (spec.is_mlp()) {
     if (spec.hidden.empty()) {

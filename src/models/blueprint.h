@@ -25,7 +25,7 @@ struct Blueprint {
 
 // Fills in what the spec leaves to the task (sizes), and checks that the whole makes sense for it: a module picks no
 // more candidates than there are, known routing has a graph to come from, the split leaves rows. Throws ConfigError.
-RunSpec resolve(const RunSpec& spec, const tasks::TaskSuite& suite);
+RunSpec resolve(const RunSpec& given, const tasks::TaskSuite& suite);
 
 // For a resolved spec: all settings but those in which the lanes of a block may differ.
 std::string block_key(const RunSpec& spec);

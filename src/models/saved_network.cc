@@ -39,9 +39,8 @@ RunSpec spec_from_json(const nlohmann::json& run, const std::string& path) {
     std::erase_if(text, [](char letter) { return letter == '[' || letter == ']'; });
     try {
       // Lists and pool sizes that play no part for the model are empty or zero.
-      if (!text.empty() && text != "0") {
-        setting.set(spec, text);
-      } else if (!setting.is_list && setting.name != "pool") {
+      const bool plays_no_part = (setting.is_list && text.empty()) || (setting.name == "pool" && text == "0");
+      if (!plays_no_part) {
         setting.set(spec, text);
       }
     } catch (const ConfigError& error) {

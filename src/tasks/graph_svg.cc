@@ -220,7 +220,7 @@ void spread_ports(Layout& layout) {
   }
   for (std::size_t node = 0; node < layout.nodes.size(); ++node) {
     std::ranges::stable_sort(into[node], {}, [&](int edge) { return layout.nodes[layout.edges[edge].from].y; });
-    const double count = static_cast<double>(into[node].size());
+    const auto count = static_cast<double>(into[node].size());
     const double distance = std::min(2 * kPortDistance, (layout.nodes[node].height - 5) / std::max(count, 1.0));
     for (std::size_t port = 0; port < into[node].size(); ++port) {
       layout.edges[into[node][port]].end_offset = distance * (static_cast<double>(port) - (count - 1) / 2);
@@ -286,7 +286,7 @@ std::string draw_node(const LayoutNode& node, const Drawn& drawn) {
   const double left = node.x - node.width / 2;
   const double top = node.y - node.height / 2;
   const std::string frame =
-      fmt::format("x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"", left, top, node.width, node.height);
+      fmt::format(R"(x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}")", left, top, node.width, node.height);
   const std::string label = escape_xml(drawn.label);
   if (drawn.kind == Kind::kInput || drawn.kind == Kind::kOutput) {
     const char* style = drawn.kind == Kind::kOutput ? "output" : drawn.faint ? "distractor" : "input";

@@ -14,8 +14,8 @@
 #include "tasks/graph_file.h"
 
 namespace modlab {
-extern const EmbeddedFile MODLAB_BUILTIN_TASKS[];
-extern const std::size_t MODLAB_BUILTIN_TASKS_COUNT;
+extern const EmbeddedFile kBuiltinTasks[];
+extern const std::size_t kBuiltinTasksCount;
 }  // namespace modlab
 
 namespace modlab::tasks {
@@ -161,10 +161,10 @@ TaskSuite load(const std::string& name_or_path, const std::filesystem::path& fol
     // An absolute path replaces the folder.
     return load_path((folder / name_or_path).string(), members);
   }
-  for (std::size_t file = 0; file < MODLAB_BUILTIN_TASKS_COUNT; ++file) {
-    if (name_or_path == MODLAB_BUILTIN_TASKS[file].name) {
+  for (std::size_t file = 0; file < kBuiltinTasksCount; ++file) {
+    if (name_or_path == kBuiltinTasks[file].name) {
       const std::string source = fmt::format("(built in) {}.yaml", name_or_path);
-      return parse_yaml_task(MODLAB_BUILTIN_TASKS[file].text, name_or_path, source, members);
+      return parse_yaml_task(kBuiltinTasks[file].text, name_or_path, source, members);
     }
   }
   const std::vector<std::string> known = builtin_task_names();
@@ -183,8 +183,8 @@ TaskSuite parse_task_yaml(const std::string& text, const std::string& name, cons
 
 std::vector<std::string> builtin_task_names() {
   std::vector<std::string> names;
-  for (std::size_t file = 0; file < MODLAB_BUILTIN_TASKS_COUNT; ++file) {
-    names.emplace_back(MODLAB_BUILTIN_TASKS[file].name);
+  for (std::size_t file = 0; file < kBuiltinTasksCount; ++file) {
+    names.emplace_back(kBuiltinTasks[file].name);
   }
   std::ranges::sort(names);
   return names;
