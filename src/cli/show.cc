@@ -268,16 +268,17 @@ void show(const std::string& path, const std::string& snapshot, bool as_json) {
     fmt::print("{}\n", output.dump());
     return;
   }
-  const nlohmann::json& scores = network.run[snapshot];
-  const auto percent = [&](const char* key) {
-    return scores.is_object() && scores.contains(key) && scores[key].is_number() ? scores[key].get<double>() : 0.0;
+  // Scores are only shown, so a file may lack them.
+  const auto number = [](const nlohmann::ordered_json& object, const char* key) {
+    return object.is_object() && object.contains(key) && object[key].is_number() ? object[key].get<double>() : 0.0;
   };
-  const int epoch = snapshot == "last" ? network.spec.epochs : network.run.value("best_epoch", 0);
-  fmt::print("{} on {}, seed {}, split {} at ratio {}: epoch {} ({})\n", models::model_name(network.spec.model),
+  const nlohmann::ordered_json scores = network.run.value(snapshot, nlohmann::ordered_json());
+  const double epoch = snapshot == "last" ? network.spec.epochs : number(network.run, "best_epoch");
+  fmt::print("{} on {}, seed {}, split {} at ratio {}: epoch {:.0f} ({})\n", models::model_name(network.spec.model),
              network.spec.task, network.spec.seed, network.spec.split_seed, network.spec.ratio, epoch,
              snapshot == "best" ? "first best validation" : "last");
-  fmt::print("train {:.2f} %, validation {:.2f} %, test {:.2f} % of bits\n\n", percent("train_accuracy"),
-             percent("validation_accuracy"), percent("test_accuracy"));
+  fmt::print("train {:.2f} %, validation {:.2f} %, test {:.2f} % of bits\n\n", number(scores, "train_accuracy"),
+             number(scores, "validation_accuracy"), number(scores, "test_accuracy"));
   if (is_mlp) {
     print_mlp(network, parameters);
     return;

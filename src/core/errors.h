@@ -9,7 +9,18 @@ namespace modlab {
 // and ends with exit code 2.
 class UserError : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit UserError(const std::string& message) : std::runtime_error(on_one_line(message)) {}
+
+ private:
+  // Names that a file brings along may contain anything.
+  static std::string on_one_line(std::string message) {
+    for (char& letter : message) {
+      if (static_cast<unsigned char>(letter) < ' ') {
+        letter = ' ';
+      }
+    }
+    return message;
+  }
 };
 
 // A setting, a task or a command line that asks for something impossible.

@@ -58,11 +58,9 @@ std::vector<std::string> split_text(std::string_view text, char separator) {
 
 std::string join_text(std::span<const std::string> parts, std::string_view separator) {
   std::string joined;
-  for (const std::string& part : parts) {
-    if (!joined.empty()) {
-      joined += separator;
-    }
-    joined += part;
+  for (std::size_t index = 0; index < parts.size(); ++index) {
+    joined += index == 0 ? std::string_view() : separator;
+    joined += parts[index];
   }
   return joined;
 }

@@ -10,6 +10,7 @@
 
 #include "core/errors.h"
 #include "io/file.h"
+#include "io/json_text.h"
 
 namespace modlab::io {
 namespace {
@@ -31,24 +32,24 @@ struct Entry {
   throw FormatError(fmt::format("{}: {}; the file is damaged or not a safetensors file", path, why));
 }
 
-Entry read_entry(const std::string& path, const std::string& name, const nlohmann::json& value,
+Entry read_entry(const std::string& path, const std::string& name, const nlohmann::ordered_json& value,
                  std::size_t data_bytes) {
-  const auto is_size = [](const nlohmann::json& number) { return number.is_number_unsigned(); };
+  const auto is_size = [](const nlohmann::ordered_json& number) { return number.is_number_unsigned(); };
   if (!value.is_object() || !value.contains("dtype") || !value.contains("shape") || !value.contains("data_offsets")) {
     fail(path, fmt::format("tensor '{}' has no dtype, shape and data_offsets", name));
   }
   if (value["dtype"] != "F32") {
     throw FormatError(fmt::format("{}: tensor '{}' is {}, but only F32 is read", path, name, value["dtype"].dump()));
   }
-  const nlohmann::json& shape = value["shape"];
-  const nlohmann::json& offsets = value["data_offsets"];
+  const nlohmann::ordered_json& shape = value["shape"];
+  const nlohmann::ordered_json& offsets = value["data_offsets"];
   if (!shape.is_array() || !std::ranges::all_of(shape, is_size) || !offsets.is_array() || offsets.size() != 2 ||
       !std::ranges::all_of(offsets, is_size)) {
     fail(path, fmt::format("tensor '{}' has a broken shape or data_offsets", name));
   }
   Entry entry{name, {}, offsets[0].get<std::size_t>(), offsets[1].get<std::size_t>()};
   std::size_t count = 1;
-  for (const nlohmann::json& size : shape) {
+  for (const nlohmann::ordered_json& size : shape) {
     const auto extent = size.get<std::size_t>();
     if (extent != 0 && count > kMaxFileBytes / extent) {
       fail(path, fmt::format("tensor '{}' is larger than the file", name));
@@ -102,7 +103,7 @@ TensorFile decode_safetensors(const std::string& bytes, const std::string& path)
     fail(path, "its header is longer than the file");
   }
   const char* text = bytes.data() + kLengthBytes;
-  const nlohmann::ordered_json header = nlohmann::ordered_json::parse(text, text + length, nullptr, false);
+  const nlohmann::ordered_json header = parse_json({text, length});
   if (!header.is_object()) {
     fail(path, "its header is not JSON");
   }
@@ -122,7 +123,7 @@ TensorFile decode_safetensors(const std::string& bytes, const std::string& path)
       file.metadata[key] = metadata.get<std::string>();
     }
   }
-  std::ranges::sort(entries, {}, &Entry::begin);
+  std::ranges::sort(entries, {}, [](const Entry& entry) { return std::pair(entry.begin, entry.end); });
   std::size_t filled = 0;
   for (const Entry& entry : entries) {
     if (entry.begin != filled) {

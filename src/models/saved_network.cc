@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/errors.h"
+#include "io/json_text.h"
 #include "models/settings.h"
 #include "tasks/task_file.h"
 
@@ -28,7 +29,7 @@ nlohmann::ordered_json scores_json(const engine::Scores& scores, const PartRows&
   return object;
 }
 
-RunSpec spec_from_json(const nlohmann::json& run, const std::string& path) {
+RunSpec spec_from_json(const nlohmann::ordered_json& run, const std::string& path) {
   RunSpec spec;
   for (const Setting& setting : settings()) {
     const auto found = run.find(setting.name);
@@ -110,7 +111,7 @@ SavedNetwork load_network(const std::string& path) {
     throw FormatError(fmt::format("{}: is not a network that `modlab train --save` wrote", path));
   }
   SavedNetwork network;
-  network.run = nlohmann::json::parse(metadata->second, nullptr, false);
+  network.run = io::parse_json(metadata->second);
   if (!network.run.is_object()) {
     throw FormatError(fmt::format("{}: its settings are not JSON; the file is damaged", path));
   }

@@ -25,7 +25,7 @@ struct SavedNetwork {
   RunSpec spec;
   tasks::TaskSuite suite;
   Blueprint blueprint;
-  nlohmann::json run;
+  nlohmann::ordered_json run;
   std::vector<float> best;
   std::vector<float> last;
 };

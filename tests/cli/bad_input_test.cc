@@ -33,9 +33,9 @@ class BadInput : public test::ProgramTest {
 };
 
 TEST_F(BadInput, UnknownSettingNamesTheNearestKnownOne) {
-  expect_refused_train("--wieght-decay 0.1", {"--wieght-decay", "weight_decay"});
-  expect_refused_train("--lr_structral 0.1", {"lr_structural"});
-  expect_refused_train("--splitseed 4", {"split_seed"});
+  expect_refused_train("--wieght-decay 0.1", {"--wieght-decay", "'--weight-decay'"});
+  expect_refused_train("--lr_structral 0.1", {"'--lr-structural'"});
+  expect_refused_train("--splitseed 4", {"'--split-seed'"});
   expect_refused_train("--elephants 4", {"--elephants"});
   expect_refused_train("stray", {"stray"});
   expect_refused_train("--lr", {"--lr"});

@@ -68,7 +68,7 @@ TEST_F(Help, ExamplesRun) {
 
 TEST_F(Help, TrainExplainsEverySettingAndNoPublishedFlag) {
   const std::string help = output({"train", "--help"});
-  for (const char* name : {"--task", "--model", "--ratio", "--split_seed", "--seed", "--lr_structural", "--tau",
+  for (const char* name : {"--task", "--model", "--ratio", "--split-seed", "--seed", "--lr-structural", "--tau",
                            "--pool", "--gumbel", "--threads", "--curves", "--save", "--json"}) {
     EXPECT_NE(help.find("\n  " + std::string(name) + " "), std::string::npos) << name;
   }
