@@ -123,6 +123,92 @@ std::string base_rates(const models::Plan& plan) {
   return text;
 }
 
+// Where the results of a population go: table or JSON, curves, saved networks.
+class Results {
+ public:
+  // Places that cannot be written come to light here, before anything is trained.
+  Results(const models::Plan& plan, const Arguments& arguments)
+      : plan_(plan),
+        as_json_(arguments.is_on("json")),
+        folder_(arguments.text("save")),
+        summaries_(plan.runs.size()),
+        objects_(as_json_ ? plan.runs.size() : 0) {
+    if (arguments.has("curves")) {
+      curves_.emplace(arguments.text("curves"), plan);
+    }
+    if (!folder_.empty()) {
+      io::prepare_folder(folder_);
+    }
+  }
+
+  void take(std::size_t run, const models::Blueprint& blueprint, engine::LaneResult&& result) {
+    const models::RunSpec& spec = plan_.runs[run];
+    const models::PartRows rows = models::part_rows(spec, plan_.suite_of(spec));
+    summaries_[run] = {result.diverged, result.best.epoch,
+                       100.0 * result.best.scores[engine::Part::kTest].right_bits / (rows.test * rows.outputs),
+                       result.seconds};
+    if (as_json_ || !folder_.empty()) {
+      nlohmann::ordered_json object = models::run_json(spec, result, rows, blueprint.data.tasks);
+      if (!folder_.empty()) {
+        save_network(folder_, spec, blueprint.layout, result, object);
+      }
+      if (as_json_) {
+        objects_[run] = std::move(object);
+      }
+    }
+    if (curves_) {
+      curves_->add(run, std::move(result.curve));
+    }
+    ++finished_;
+  }
+
+  // Throws Interrupted if not all runs arrived.
+  void commit() {
+    if (finished_ < plan_.runs.size()) {
+      throw Interrupted(fmt::format("Stopped: {} of {} networks are done{}.", finished_, plan_.runs.size(),
+                                    folder_.empty() ? "; nothing was written" : " and saved in " + folder_));
+    }
+    if (curves_) {
+      curves_->commit();
+    }
+  }
+
+  void print(double seconds, int threads, const char* target) const {
+    if (as_json_) {
+      nlohmann::ordered_json output;
+      output["runs"] = objects_;
+      output["seconds"] = seconds;
+      output["threads"] = threads;
+      output["target"] = target;
+      fmt::print("{}\n", output.dump());
+      return;
+    }
+    fmt::print("{}\n", train_table(plan_, summaries_));
+    fmt::print("Test accuracy is per bit, at the first best validation epoch; always 0 scores {}.\n",
+               base_rates(plan_));
+    fmt::print("{} network{} in {:.2f} s, {:.0f} a second ({}, {} thread{}).\n", plan_.runs.size(),
+               plan_.runs.size() == 1 ? "" : "s", seconds, static_cast<double>(plan_.runs.size()) / seconds, target,
+               threads, threads == 1 ? "" : "s");
+  }
+
+ private:
+  const models::Plan& plan_;
+  bool as_json_;
+  std::string folder_;
+  std::vector<RunSummary> summaries_;
+  std::vector<nlohmann::ordered_json> objects_;
+  std::optional<CurveWriter> curves_;
+  std::size_t finished_ = 0;
+};
+
+std::int64_t total_epochs(const models::Plan& plan) {
+  std::int64_t total = 0;
+  for (const models::RunSpec& spec : plan.runs) {
+    total += spec.epochs;
+  }
+  return total;
+}
+
 }  // namespace
 
 int run_train(std::span<const std::string> words) {
@@ -143,73 +229,19 @@ int run_train(std::span<const std::string> words) {
   const engine::Kernels<float>& kernels = engine::kernels();
   const models::Plan plan = models::make_plan(runs_from(arguments));
 
-  // Places that cannot be written come to light before anything is trained.
-  const bool as_json = arguments.is_on("json");
-  const std::string folder = arguments.text("save");
-  if (!folder.empty()) {
-    io::prepare_folder(folder);
-  }
-  std::optional<CurveWriter> curves;
-  if (arguments.has("curves")) {
-    curves.emplace(arguments.text("curves"), plan);
-  }
-
-  std::int64_t total_epochs = 0;
-  for (const models::RunSpec& spec : plan.runs) {
-    total_epochs += spec.epochs;
-  }
-  std::vector<RunSummary> summaries(plan.runs.size());
-  std::vector<nlohmann::ordered_json> objects(as_json ? plan.runs.size() : 0);
-  std::size_t finished = 0;
-  double seconds = 0;
-  {
-    engine::Progress progress;
-    const ProgressBar bar(progress, plan.runs.size(), total_epochs, as_json);
-    models::train_population(
-        plan, threads, kernels, progress,
-        [&](std::size_t run, const models::Blueprint& blueprint, engine::LaneResult&& result) {
-          const models::RunSpec& spec = plan.runs[run];
-          const models::PartRows rows = models::part_rows(spec, plan.suite_of(spec));
-          summaries[run] = {true, result.diverged, result.best.epoch,
-                            100.0 * result.best.scores[engine::Part::kTest].right_bits / (rows.test * rows.outputs),
-                            result.seconds};
-          if (as_json || !folder.empty()) {
-            nlohmann::ordered_json object = models::run_json(spec, result, rows, blueprint.data.tasks);
-            if (!folder.empty()) {
-              save_network(folder, spec, blueprint.layout, result, object);
-            }
-            if (as_json) {
-              objects[run] = std::move(object);
-            }
-          }
-          if (curves) {
-            curves->add(run, std::move(result.curve));
-          }
-          ++finished;
-        });
-    seconds = bar.seconds();
-  }
-  if (finished < plan.runs.size()) {
-    throw Interrupted(fmt::format("Stopped: {} of {} networks are done{}.", finished, plan.runs.size(),
-                                  folder.empty() ? "; nothing was written" : fmt::format(" and saved in {}", folder)));
-  }
-  if (curves) {
-    curves->commit();
-  }
-  if (as_json) {
-    nlohmann::ordered_json output;
-    output["runs"] = objects;
-    output["seconds"] = seconds;
-    output["threads"] = threads;
-    output["target"] = kernels.target;
-    fmt::print("{}\n", output.dump());
-    return 0;
-  }
-  fmt::print("{}\n", train_table(plan, summaries));
-  fmt::print("Test accuracy is per bit, at the first best validation epoch; always 0 scores {}.\n", base_rates(plan));
-  fmt::print("{} network{} in {:.2f} s, {:.0f} a second ({}, {} thread{}).\n", plan.runs.size(),
-             plan.runs.size() == 1 ? "" : "s", seconds, static_cast<double>(plan.runs.size()) / seconds, kernels.target,
-             threads, threads == 1 ? "" : "s");
+  engine::Progress progress;
+  std::optional<ProgressBar> bar(std::in_place, progress, plan.runs.size(), total_epochs(plan),
+                                 arguments.is_on("json"));
+  Results results(plan, arguments);
+  models::train_population(plan, threads, kernels, progress,
+                           [&](std::size_t run, const models::Blueprint& blueprint, engine::LaneResult&& result) {
+                             results.take(run, blueprint, std::move(result));
+                           });
+  const double seconds = bar->seconds();
+  results.commit();
+  // From here on Ctrl-C may end the program as it likes: nothing is half written.
+  bar.reset();
+  results.print(seconds, threads, kernels.target);
   return 0;
 }
 

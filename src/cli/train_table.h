@@ -9,7 +9,6 @@ namespace modlab::cli {
 
 // What the table needs of a finished run.
 struct RunSummary {
-  bool finished = false;
   bool diverged = false;
   int best_epoch = 0;
   double test_accuracy = 0;  // percent, at the best validation epoch

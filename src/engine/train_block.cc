@@ -19,6 +19,9 @@ constexpr int kKeptEvaluationRows = 256;
 // Draws of one step: room for so many groups of four numbers in a chunk before the next chunk's begin.
 constexpr std::uint32_t kDrawsPerChunk = 1U << 16;
 
+// Curves of longer trainings grow as they go.
+constexpr int kReservedEpochs = 10'000;
+
 using FloatRow = AlignedVector<float>;
 
 class BlockTrainer {
@@ -50,7 +53,8 @@ class BlockTrainer {
 
   std::vector<LaneResult> run(Progress& progress) {
     std::vector<LaneResult> results(used_lanes_);
-    curve_sums_.reserve(static_cast<std::size_t>(settings_.epochs) * kParts * kQuantities * lane_count());
+    curve_sums_.reserve(static_cast<std::size_t>(std::min(settings_.epochs, kReservedEpochs)) * kParts * kQuantities *
+                        lane_count());
     for (int epoch = 1; epoch <= settings_.epochs; ++epoch) {
       set_rates(epoch);
       train_epoch(epoch);
@@ -311,8 +315,7 @@ class BlockTrainer {
   }
 
   void update() {
-    first_scale_ = 1.0 / (1.0 - std::pow(kAdamBeta1, step_count_));
-    second_scale_ = 1.0 / std::sqrt(1.0 - std::pow(kAdamBeta2, step_count_));
+    scales_ = AdamScales::after(step_count_);
     const std::vector<Tensor>& tensors = network_.layout().tensors;
     // Neighbouring tensors with the same rate are one stretch.
     for (std::size_t begin = 0; begin < tensors.size();) {
@@ -341,8 +344,7 @@ class BlockTrainer {
                      .mask = mask_.empty() ? nullptr : mask_.data() + at,
                      .rate = rates.data(),
                      .weight_decay = (functional ? weight_decay_ : weight_decay_structural_).data(),
-                     .first_scale = static_cast<float>(first_scale_),
-                     .second_scale = static_cast<float>(second_scale_),
+                     .scales = scales_,
                      .count = static_cast<int>(count)});
   }
 
@@ -504,8 +506,7 @@ class BlockTrainer {
 
   FloatRow parameters_, best_, gradients_, first_, second_, mask_;
   int step_count_ = 0;
-  double first_scale_ = 1;
-  double second_scale_ = 1;
+  AdamScales scales_;
   bool is_evaluated_ = false;  // since the last update
 
   std::vector<std::uint32_t> order_, order_words_;  // [row][lane]

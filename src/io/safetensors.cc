@@ -131,7 +131,9 @@ TensorFile decode_safetensors(const std::string& bytes, const std::string& path)
     }
     filled = entry.end;
     NamedTensor tensor{entry.name, entry.shape, std::vector<float>((entry.end - entry.begin) / sizeof(float))};
-    std::memcpy(tensor.values.data(), bytes.data() + data_begin + entry.begin, entry.end - entry.begin);
+    if (!tensor.values.empty()) {
+      std::memcpy(tensor.values.data(), bytes.data() + data_begin + entry.begin, entry.end - entry.begin);
+    }
     file.tensors.push_back(std::move(tensor));
   }
   if (filled != data_bytes) {

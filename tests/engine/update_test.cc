@@ -50,13 +50,7 @@ struct PlainOptimizer {
   }
 };
 
-class UpdateKernels : public test::KernelTest {
- protected:
-  static float first_scale(int step) { return static_cast<float>(1 / (1 - std::pow(engine::kAdamBeta1, step))); }
-  static float second_scale(int step) {
-    return static_cast<float>(1 / std::sqrt(1 - std::pow(engine::kAdamBeta2, step)));
-  }
-};
+class UpdateKernels : public test::KernelTest {};
 
 TEST_P(UpdateKernels, FiveStepsOfEveryOptimizer) {
   constexpr int kCount = 7;
@@ -96,8 +90,7 @@ TEST_P(UpdateKernels, FiveStepsOfEveryOptimizer) {
                          .mask = masked ? mask.data() : nullptr,
                          .rate = rate.data(),
                          .weight_decay = weight_decay.data(),
-                         .first_scale = first_scale(step),
-                         .second_scale = second_scale(step),
+                         .scales = engine::AdamScales::after(step),
                          .count = kCount});
         for (std::size_t element = 0; element < plain.size(); ++element) {
           ASSERT_NEAR(parameters[element], plain[element].parameter, 2e-6 + 2e-6 * std::abs(plain[element].parameter))
@@ -138,8 +131,7 @@ TEST_P(UpdateKernels, AdamDriftsThroughZeroOnWeightDecayAlone) {
                        .mask = nullptr,
                        .rate = rate.data(),
                        .weight_decay = weight_decay.data(),
-                       .first_scale = first_scale(step),
-                       .second_scale = second_scale(step),
+                       .scales = engine::AdamScales::after(step),
                        .count = 1});
     }
     for (const float parameter : parameters) {

@@ -104,8 +104,7 @@ class StepRunner {
                        .mask = mask_.empty() ? nullptr : mask_.data() + at,
                        .rate = rates.data(),
                        .weight_decay = decay.data(),
-                       .first_scale = static_cast<T>(1.0 / (1.0 - std::pow(engine::kAdamBeta1, steps_))),
-                       .second_scale = static_cast<T>(1.0 / std::sqrt(1.0 - std::pow(engine::kAdamBeta2, steps_))),
+                       .scales = engine::AdamScales::after(steps_),
                        .count = static_cast<int>(tensor.count)});
     }
   }

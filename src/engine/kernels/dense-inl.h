@@ -185,7 +185,7 @@ HWY_INLINE void dense_weight_gradient_tile(const DenseWeightGradient<T>& a, int 
   for (int o = 0; o < kOuts; ++o) {
     MODLAB_UNROLL
     for (int i = 0; i < kIns; ++i) {
-      sum[o][i] = hn::Load(d, a.weights + (static_cast<std::size_t>(out + o) * a.in + in + i) * lanes);
+      sum[o][i] = hn::Zero(d);
     }
   }
   for (int row = 0; row < a.rows; ++row) {
@@ -207,7 +207,8 @@ HWY_INLINE void dense_weight_gradient_tile(const DenseWeightGradient<T>& a, int 
   for (int o = 0; o < kOuts; ++o) {
     MODLAB_UNROLL
     for (int i = 0; i < kIns; ++i) {
-      hn::Store(sum[o][i], d, a.weights + (static_cast<std::size_t>(out + o) * a.in + in + i) * lanes);
+      T* weight = a.weights + (static_cast<std::size_t>(out + o) * a.in + in + i) * lanes;
+      hn::Store(hn::Add(sum[o][i], hn::Load(d, weight)), d, weight);
     }
   }
 }
@@ -229,13 +230,21 @@ HWY_INLINE void dense_weight_gradient_outs(const DenseWeightGradient<T>& a, int 
   for (; in < a.in; ++in) {
     dense_weight_gradient_tile<T, kOuts, 1>(a, out, in);
   }
+  // All outputs side by side: one sum alone would wait for itself at every row.
+  Vector<T> sum[kOuts];
   MODLAB_UNROLL
   for (int o = 0; o < kOuts; ++o) {
-    auto sum = hn::Load(d, a.bias + (out + o) * lanes);
-    for (int row = 0; row < a.rows; ++row) {
-      sum = hn::Add(sum, hn::Load(d, a.dy.unit(out + o) + row * lanes));
+    sum[o] = hn::Load(d, a.bias + (out + o) * lanes);
+  }
+  for (int row = 0; row < a.rows; ++row) {
+    MODLAB_UNROLL
+    for (int o = 0; o < kOuts; ++o) {
+      sum[o] = hn::Add(sum[o], hn::Load(d, a.dy.unit(out + o) + row * lanes));
     }
-    hn::Store(sum, d, a.bias + (out + o) * lanes);
+  }
+  MODLAB_UNROLL
+  for (int o = 0; o < kOuts; ++o) {
+    hn::Store(sum[o], d, a.bias + (out + o) * lanes);
   }
 }
 

@@ -67,7 +67,6 @@ HWY_INLINE void look_up_fan_in(const LookUp<float>& a) {
     MODLAB_UNROLL
     for (int position = kFanIn - 1; position >= 0; --position) {
       const auto is_one = hn::RebindMask(d, hn::TestBit(word, bit[position]));
-      MODLAB_UNROLL
       for (int index = 0; index < (1 << position); ++index) {
         value[index] = hn::IfThenElse(is_one, value[2 * index + 1], value[2 * index]);
       }

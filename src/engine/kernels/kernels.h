@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -264,25 +265,35 @@ struct RandomWords {
 
 enum class OptimizerKind { kAdam, kAdamW, kSgd, kMomentum, kRmsprop };
 
+inline constexpr double kAdamBeta1 = 0.9;
+inline constexpr double kAdamBeta2 = 0.999;
+
+// Adam's moments are kept as plain discounted sums of g and g^2; what turns them into bias-corrected means (the second
+// after its square root) is the same for all parameters.
+struct AdamScales {
+  double first = 1;
+  double second = 1;
+
+  static AdamScales after(int steps) {
+    return {(1 - kAdamBeta1) / (1 - std::pow(kAdamBeta1, steps)),
+            std::sqrt((1 - kAdamBeta2) / (1 - std::pow(kAdamBeta2, steps)))};
+  }
+};
+
 // One update of `count` parameters, all with the same rates. mask: [parameter][lane] of 0 and 1, or null.
 template <typename T>
 struct Update {
   OptimizerKind kind;
   T* parameters;
   T* gradients;
-  T* first;   // first moment, or momentum
+  T* first;   // first moment, or velocity
   T* second;  // second moment
   const T* mask;
   const T* rate;          // [lane]
   const T* weight_decay;  // [lane]
-  // Adam's bias corrections after `step` steps: 1 / (1 - beta1^step) and 1 / sqrt(1 - beta2^step).
-  T first_scale;
-  T second_scale;
+  AdamScales scales;
   int count;
 };
-
-inline constexpr double kAdamBeta1 = 0.9;
-inline constexpr double kAdamBeta2 = 0.999;
 
 template <typename T>
 struct Kernels {

@@ -28,9 +28,9 @@ HWY_INLINE void update_as(const Update<T>& a) {
   const auto weight_decay = hn::Load(d, a.weight_decay);
   auto rate = hn::Load(d, a.rate);
   const auto shrink = fused_minus(rate, weight_decay, hn::Set(d, T{1}));
-  const auto second_scale = hn::Set(d, a.second_scale);
+  const auto second_scale = hn::Set(d, static_cast<T>(a.scales.second));
   if constexpr (kIsAdam) {
-    rate = hn::Mul(rate, hn::Set(d, a.first_scale));
+    rate = hn::Mul(rate, hn::Set(d, static_cast<T>(a.scales.first)));
   }
 #pragma GCC unroll 2
   for (int index = 0; index < a.count; ++index) {
@@ -47,10 +47,9 @@ HWY_INLINE void update_as(const Update<T>& a) {
       gradient = hn::Mul(gradient, hn::Load(d, a.mask + at));
     }
     if constexpr (kIsAdam) {
-      const auto first = fused(hn::Set(d, static_cast<T>(kAdamBeta1)), hn::Load(d, a.first + at),
-                               hn::Mul(hn::Set(d, static_cast<T>(1.0 - kAdamBeta1)), gradient));
-      const auto second = fused(hn::Set(d, static_cast<T>(kAdamBeta2)), hn::Load(d, a.second + at),
-                                hn::Mul(hn::Mul(hn::Set(d, static_cast<T>(1.0 - kAdamBeta2)), gradient), gradient));
+      const auto first = fused(hn::Set(d, static_cast<T>(kAdamBeta1)), hn::Load(d, a.first + at), gradient);
+      const auto decayed = hn::Mul(hn::Set(d, static_cast<T>(kAdamBeta2)), hn::Load(d, a.second + at));
+      const auto second = fused(gradient, gradient, decayed);
       hn::Store(first, d, a.first + at);
       hn::Store(second, d, a.second + at);
       const auto denominator = fused(sqrt_of(second), second_scale, epsilon);
