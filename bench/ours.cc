@@ -29,8 +29,8 @@ Timing time_loop(const Work& work, int networks, int epochs, int threads, int re
   for (int repeat = 0; repeat < repeats; ++repeat) {
     engine::Progress progress;
     double right = 0;
-    const auto begin = std::chrono::steady_clock::now();
     const models::Plan plan = models::make_plan(runs);
+    const auto begin = std::chrono::steady_clock::now();
     models::train_population(plan, threads, kernels, progress,
                              [&](std::size_t run, const models::Blueprint& /*blueprint*/, engine::LaneResult&& result) {
                                const models::RunSpec& spec = plan.runs[run];

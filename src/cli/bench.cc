@@ -76,12 +76,12 @@ struct Row {
 };
 
 bench::Timing measure_ours(const Work& work, const engine::Kernels<float>& kernels) {
-  constexpr int kRepeats = 5;
+  constexpr int kRepeats = 10;
   if (work.step_only) {
     return bench::time_steps(work, kEpochs, kRepeats, kernels);
   }
   // Small networks need more of them for a measurable time.
-  const int networks = kernels.lanes * (work.spec.is_mlp() ? 1 : 4);
+  const int networks = kernels.lanes * (work.spec.is_mlp() ? 1 : 8);
   return bench::time_loop(work, networks, kEpochs, 1, kRepeats, kernels);
 }
 

@@ -279,9 +279,8 @@ class Modular final : public engine::Network<T> {
     members.collect(slot, step, samples, d, pool_values, gradients);
     if (!members.per_row()) {
       const Units<const T> picks = members.step_picks(slot);
-      std::fill(picked_gradients_.begin(), picked_gradients_.end(), T{0});
       module_.backward(picked_member(step.parameters, picks), z, d.data, dz_.view(), picked_gradients_.data(),
-                       samples.rows);
+                       samples.rows, Module<T>::Gradients::kOverwrite);
       return_gradients(picks, gradients);
       return;
     }

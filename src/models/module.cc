@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace modlab::models {
 
 using engine::Units;
@@ -66,17 +68,22 @@ void Module<T>::forward(const T* parameters, Units<const T> z, T* out, int rows)
 }
 
 template <typename T>
-void Module<T>::backward(const T* parameters, Units<const T> z, const T* dout, Units<T> dz, T* gradients, int rows) {
+void Module<T>::backward(const T* parameters, Units<const T> z, const T* dout, Units<T> dz, T* gradients, int rows,
+                         Gradients mode) {
   if (has_kernel()) {
     kernels_.module_backward({.z = z,
                               .parameters = parameters,
                               .dout = dout,
                               .dz = dz,
                               .gradients = gradients,
+                              .overwrite = mode == Gradients::kOverwrite,
                               .rows = rows,
                               .fan_in = widths_[0],
                               .hidden = widths_[1]});
     return;
+  }
+  if (mode == Gradients::kOverwrite) {
+    std::fill_n(gradients, size_ * kernels_.lanes, T{0});
   }
   hidden_layers(parameters, z, rows);
   Units<const T> dy = {dout, 0};

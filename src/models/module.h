@@ -16,9 +16,10 @@ class Module {
   // Parameters of one module, in the order of module_tensors.
   std::size_t size() const { return size_; }
   void forward(const T* parameters, engine::Units<const T> z, T* out, int rows);
-  // Overwrites dz, adds to gradients.
+  // Overwrites dz, and adds to gradients or overwrites them too.
+  enum class Gradients { kAdd, kOverwrite };
   void backward(const T* parameters, engine::Units<const T> z, const T* dout, engine::Units<T> dz, T* gradients,
-                int rows);
+                int rows, Gradients mode = Gradients::kAdd);
 
  private:
   bool has_kernel() const;

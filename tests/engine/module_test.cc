@@ -83,6 +83,7 @@ TEST_P(ModuleKernels, BackwardIsTheDerivativeOfTheFormula) {
                                   .dout = dout.unit(0),
                                   .dz = dz.view(),
                                   .gradients = gradients.data(),
+                                  .overwrite = false,
                                   .rows = rows,
                                   .fan_in = fan_in,
                                   .hidden = hidden});

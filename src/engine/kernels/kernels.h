@@ -79,7 +79,8 @@ struct ModuleBackward {
   const T* parameters;
   const T* dout;  // [row][lane]
   Units<T> dz;    // overwritten
-  T* gradients;   // added to
+  T* gradients;   // added to, or overwritten
+  bool overwrite;
   int rows, fan_in, hidden;
 };
 

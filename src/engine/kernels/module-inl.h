@@ -94,7 +94,13 @@ void module_forward(const ModuleForward<T>& a) {
   }
 }
 
-template <typename T, int kFanIn, int kRows>
+// The sum so far, or zero on the first rows of gradients that are to be overwritten.
+template <typename T, bool kFresh>
+HWY_INLINE Vector<T> sum_so_far(const T* gradient) {
+  return kFresh ? hn::Zero(Tag<T>()) : hn::Load(Tag<T>(), gradient);
+}
+
+template <typename T, int kFanIn, int kRows, bool kFresh>
 HWY_INLINE void module_backward_tile(const ModuleBackward<T>& a, int row) {
   const Tag<T> d;
   const std::size_t lanes = hn::Lanes(d);
@@ -105,7 +111,7 @@ HWY_INLINE void module_backward_tile(const ModuleBackward<T>& a, int row) {
   Vector<T> z[kFanIn][kRows];
   Vector<T> dz[kFanIn][kRows];
   Vector<T> dout[kRows];
-  auto db2 = hn::Load(d, a.gradients + b2);
+  auto db2 = sum_so_far<T, kFresh>(a.gradients + b2);
   MODLAB_UNROLL
   for (int r = 0; r < kRows; ++r) {
     dout[r] = hn::Load(d, a.dout + (row + r) * lanes);
@@ -124,12 +130,12 @@ HWY_INLINE void module_backward_tile(const ModuleBackward<T>& a, int row) {
     MODLAB_UNROLL
     for (int k = 0; k < kFanIn; ++k) {
       weight[k] = hn::Load(d, a.parameters + in_weight + k * lanes);
-      dweight[k] = hn::Load(d, a.gradients + in_weight + k * lanes);
+      dweight[k] = sum_so_far<T, kFresh>(a.gradients + in_weight + k * lanes);
     }
     const auto bias = hn::Load(d, a.parameters + b1 + unit * lanes);
     const auto out_weight = hn::Load(d, a.parameters + w2 + unit * lanes);
-    auto dbias = hn::Load(d, a.gradients + b1 + unit * lanes);
-    auto dout_weight = hn::Load(d, a.gradients + w2 + unit * lanes);
+    auto dbias = sum_so_far<T, kFresh>(a.gradients + b1 + unit * lanes);
+    auto dout_weight = sum_so_far<T, kFresh>(a.gradients + w2 + unit * lanes);
     MODLAB_UNROLL
     for (int r = 0; r < kRows; ++r) {
       auto hidden = bias;
@@ -163,18 +169,27 @@ HWY_INLINE void module_backward_tile(const ModuleBackward<T>& a, int row) {
   }
 }
 
+template <typename T, int kFanIn, int kRows>
+HWY_INLINE void module_backward_rows(const ModuleBackward<T>& a, int row) {
+  if (a.overwrite && row == 0) {
+    module_backward_tile<T, kFanIn, kRows, true>(a, row);
+  } else {
+    module_backward_tile<T, kFanIn, kRows, false>(a, row);
+  }
+}
+
 template <typename T, int kFanIn>
 void module_backward_fan_in(const ModuleBackward<T>& a) {
   int row = 0;
   for (; row + 4 <= a.rows; row += 4) {
-    module_backward_tile<T, kFanIn, 4>(a, row);
+    module_backward_rows<T, kFanIn, 4>(a, row);
   }
   if (row + 2 <= a.rows) {
-    module_backward_tile<T, kFanIn, 2>(a, row);
+    module_backward_rows<T, kFanIn, 2>(a, row);
     row += 2;
   }
   if (row < a.rows) {
-    module_backward_tile<T, kFanIn, 1>(a, row);
+    module_backward_rows<T, kFanIn, 1>(a, row);
   }
 }
 
