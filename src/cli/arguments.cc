@@ -27,25 +27,7 @@ const Option* find_option(std::span<const Option> options, const std::string& na
 
 bool is_option(const std::string& word) { return word.size() > 2 && word.starts_with("--"); }
 
-bool is_truth_word(std::string word) {
-  std::ranges::transform(word, word.begin(), [](unsigned char letter) { return std::tolower(letter); });
-  return std::ranges::any_of(std::initializer_list<const char*>{"true", "false", "on", "off", "yes", "no", "1", "0"},
-                             [&](const char* known) { return word == known; });
-}
-
 }  // namespace
-
-bool parse_truth(const std::string& word, const std::string& option) {
-  std::string lower = word;
-  std::ranges::transform(lower, lower.begin(), [](unsigned char letter) { return std::tolower(letter); });
-  if (lower == "true" || lower == "on" || lower == "yes" || lower == "1") {
-    return true;
-  }
-  if (lower == "false" || lower == "off" || lower == "no" || lower == "0" || lower.empty()) {
-    return false;
-  }
-  throw ConfigError(fmt::format("--{} takes true or false, not '{}'", option, word));
-}
 
 Arguments::Arguments(std::span<const std::string> words, std::span<const Option> options) {
   std::vector<std::string> known;
@@ -79,7 +61,7 @@ Arguments::Arguments(std::span<const std::string> words, std::span<const Option>
       case Arity::kFlag:
         break;
       case Arity::kSwitch:
-        if (next_is_value() && is_truth_word(words[at + 1])) {
+        if (next_is_value() && parse_truth(words[at + 1])) {
           values.push_back(words[++at]);
         }
         break;
@@ -113,7 +95,15 @@ std::string Arguments::text(const std::string& name, const std::string& otherwis
 }
 
 bool Arguments::is_on(const std::string& name) const {
-  return has(name) && (words(name).empty() || parse_truth(words(name).back(), name));
+  if (!has(name) || words(name).empty()) {
+    return has(name);
+  }
+  const std::string& word = words(name).back();
+  const std::optional<bool> value = parse_truth(word);
+  if (!value) {
+    throw ConfigError(fmt::format("--{} takes true or false, not '{}'", given_as(name), word));
+  }
+  return *value;
 }
 
 std::string Arguments::given_as(const std::string& name) const {

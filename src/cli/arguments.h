@@ -39,9 +39,6 @@ class Arguments {
   std::vector<std::string> positional_;
 };
 
-// "true", "on", "yes", "1" and their opposites; anything else is a ConfigError that names the option.
-bool parse_truth(const std::string& word, const std::string& option);
-
 // The option list as help text, one option a line, aligned.
 std::string describe_options(std::span<const Option> options);
 

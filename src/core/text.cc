@@ -1,6 +1,7 @@
 #include "core/text.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <numeric>
 
@@ -83,6 +84,18 @@ std::optional<long long> parse_integer(std::string_view text) {
   long long value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc{} && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+std::optional<bool> parse_truth(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(), [](unsigned char letter) { return std::tolower(letter); });
+  if (lower == "true" || lower == "on" || lower == "yes" || lower == "1") {
+    return true;
+  }
+  if (lower == "false" || lower == "off" || lower == "no" || lower == "0") {
+    return false;
+  }
+  return std::nullopt;
 }
 
 }  // namespace modlab

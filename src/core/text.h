@@ -22,4 +22,7 @@ std::string_view trim(std::string_view text);
 std::optional<double> parse_real(std::string_view text);
 std::optional<long long> parse_integer(std::string_view text);
 
+// "true", "on", "yes", "1" and their opposites, in any case; or nothing.
+std::optional<bool> parse_truth(std::string_view text);
+
 }  // namespace modlab

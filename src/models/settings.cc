@@ -44,13 +44,11 @@ double read_rate(const char* name, const std::string& text) {
 }
 
 bool read_truth(const char* name, const std::string& text) {
-  if (text == "true" || text == "on" || text == "yes" || text == "1" || text == "True") {
-    return true;
+  const std::optional<bool> value = parse_truth(text);
+  if (!value) {
+    throw ConfigError(fmt::format("{} must be true or false, not '{}'", name, text));
   }
-  if (text == "false" || text == "off" || text == "no" || text == "0" || text == "False") {
-    return false;
-  }
-  throw ConfigError(fmt::format("{} must be true or false, not '{}'", name, text));
+  return *value;
 }
 
 std::vector<int> read_sizes(const char* name, const std::string& text, const char* allowed) {
