@@ -36,8 +36,8 @@ inline double fma_peak_gflops() {
   for (int repeat = 0; repeat < 5; ++repeat) {
     const auto begin = std::chrono::steady_clock::now();
     for (int iteration = 0; iteration < kIterations; ++iteration) {
-      for (int chain = 0; chain < kChains; ++chain) {
-        sum[chain] = fused(sum[chain], factor, factor);
+      for (auto& chain : sum) {
+        chain = fused(chain, factor, factor);
       }
     }
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
@@ -79,7 +79,7 @@ Kernels<T> common_kernels(const char* target) {
 }
 
 const Kernels<float>& float_kernels(const char* target) {
-  static const Kernels<float> table = [target] {
+  static const Kernels<float> kTable = [target] {
     Kernels<float> kernels = common_kernels<float>(target);
     kernels.expand = &expand;
     kernels.look_up = &look_up;
@@ -89,13 +89,13 @@ const Kernels<float>& float_kernels(const char* target) {
     kernels.fma_peak_gflops = &fma_peak_gflops;
     return kernels;
   }();
-  return table;
+  return kTable;
 }
 
 #if HWY_TARGET == HWY_SCALAR
 const Kernels<double>& double_kernels() {
-  static const Kernels<double> table = common_kernels<double>("scalar double");
-  return table;
+  static const Kernels<double> kTable = common_kernels<double>("scalar double");
+  return kTable;
 }
 #endif
 
@@ -139,14 +139,14 @@ std::vector<std::string> supported_targets() {
   return names;
 }
 
-const Kernels<float>& kernels_for(const std::string& name) {
-  for (const Target& target : kTargets) {
-    if (name == target.name && is_supported(target)) {
-      return target.kernels(target.name);
+const Kernels<float>& kernels_for(const std::string& target) {
+  for (const Target& candidate : kTargets) {
+    if (target == candidate.name && is_supported(candidate)) {
+      return candidate.kernels(candidate.name);
     }
   }
   const std::vector<std::string> names = supported_targets();
-  throw ConfigError("MODLAB_TARGET '" + name + "' is not available on this machine; use one of " +
+  throw ConfigError("MODLAB_TARGET '" + target + "' is not available on this machine; use one of " +
                     join_text(names, ", "));
 }
 
