@@ -45,7 +45,14 @@ inline Words4 threefry(const Words4& counter, const Words4& key) {
 
 // What a run's random numbers are for. Each purpose has a stream of its own, so that switching one on or off leaves the
 // others as they were.
-enum class Stream : std::uint32_t { kInitialWeights = 1, kMask = 2, kBatchOrder = 3, kInputNoise = 4, kGumbel = 5 };
+enum class Stream : std::uint32_t {
+  kInitialWeights = 1,
+  kMask = 2,
+  kBatchOrder = 3,
+  kInputNoise = 4,
+  kGumbel = 5,
+  kBootstrap = 6
+};
 
 inline Words4 stream_key(std::uint64_t seed, Stream stream) {
   return {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32), static_cast<std::uint32_t>(stream),

@@ -1,5 +1,7 @@
 #include "core/text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -96,6 +98,15 @@ std::optional<bool> parse_truth(std::string_view text) {
     return false;
   }
   return std::nullopt;
+}
+
+std::string duration_text(double seconds) {
+  if (seconds < 60) {
+    return fmt::format("{:.0f} s", seconds);
+  }
+  const int minutes = static_cast<int>(seconds / 60);
+  return minutes < 60 ? fmt::format("{} min {:02.0f} s", minutes, seconds - 60.0 * minutes)
+                      : fmt::format("{} h {:02} min", minutes / 60, minutes % 60);
 }
 
 }  // namespace modlab

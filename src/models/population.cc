@@ -1,16 +1,27 @@
 #include "models/population.h"
 
+#include <time.h>
+
 #include <algorithm>
-#include <chrono>
 #include <exception>
 #include <mutex>
 #include <thread>
 
+#include "core/random.h"
 #include "tasks/split.h"
 #include "tasks/task_file.h"
 
 namespace modlab::models {
 namespace {
+
+constexpr std::uint64_t kShuffleSeed = 1;
+
+// What the calling thread has computed so far, whatever else the machine was doing.
+double thread_seconds() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
 
 struct Block {
   const Plan::Group* group;
@@ -24,6 +35,10 @@ std::vector<Block> pack_blocks(const Plan& plan, int lanes) {
     for (std::size_t first = 0; first < group.runs.size(); first += lanes) {
       blocks.push_back({&group, first, std::min<std::size_t>(lanes, group.runs.size() - first)});
     }
+  }
+  RandomSequence random(kShuffleSeed, Stream::kBatchOrder);
+  for (std::size_t left = blocks.size(); left > 1; --left) {
+    std::swap(blocks[left - 1], blocks[random.next_word() % left]);
   }
   return blocks;
 }
@@ -62,8 +77,8 @@ PartRows part_rows(const RunSpec& spec, const tasks::TaskSuite& suite) {
   return rows;
 }
 
-void train_population(const Plan& plan, int threads, const engine::Kernels<float>& kernels, engine::Progress& progress,
-                      const Sink& sink) {
+void train_blocks(const Plan& plan, int threads, const engine::Kernels<float>& kernels, engine::Progress& progress,
+                  const BlockSink& sink) {
   const std::vector<Block> blocks = pack_blocks(plan, kernels.lanes);
   std::atomic<std::size_t> next_block{0};
   std::mutex mutex;
@@ -79,16 +94,18 @@ void train_population(const Plan& plan, int threads, const engine::Kernels<float
           const RunSpec& spec = plan.runs[block.group->runs[block.first + lane]];
           lanes.push_back(make_lane(spec, blueprint, plan.suite_of(spec)));
         }
-        const auto begin = std::chrono::steady_clock::now();
+        const double begin = thread_seconds();
         const auto network = make_network<float>(blueprint, kernels);
         std::vector<engine::LaneResult> results =
             engine::train_block(kernels, *network, blueprint.data, blueprint.block, lanes, progress);
-        const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-        const std::lock_guard lock(mutex);
-        for (std::size_t lane = 0; lane < results.size(); ++lane) {
-          results[lane].seconds = seconds.count() / static_cast<double>(results.size());
-          sink(block.group->runs[block.first + lane], blueprint, std::move(results[lane]));
+        const double seconds = thread_seconds() - begin;
+        if (results.empty()) {
+          continue;  // asked to stop
         }
+        for (engine::LaneResult& result : results) {
+          result.seconds = seconds / static_cast<double>(results.size());
+        }
+        sink(blueprint, std::span(block.group->runs).subspan(block.first, block.count), std::move(results));
       }
     } catch (...) {
       const std::lock_guard lock(mutex);
@@ -109,6 +126,19 @@ void train_population(const Plan& plan, int threads, const engine::Kernels<float
   if (failure) {
     std::rethrow_exception(failure);
   }
+}
+
+void train_population(const Plan& plan, int threads, const engine::Kernels<float>& kernels, engine::Progress& progress,
+                      const Sink& sink) {
+  std::mutex mutex;
+  train_blocks(plan, threads, kernels, progress,
+               [&](const Blueprint& blueprint, std::span<const std::size_t> runs,
+                   std::vector<engine::LaneResult>&& results) {
+                 const std::lock_guard lock(mutex);
+                 for (std::size_t lane = 0; lane < results.size(); ++lane) {
+                   sink(runs[lane], blueprint, std::move(results[lane]));
+                 }
+               });
 }
 
 }  // namespace modlab::models

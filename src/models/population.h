@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,11 +38,21 @@ struct PartRows {
 };
 PartRows part_rows(const RunSpec& spec, const tasks::TaskSuite& suite);
 
+// Called for each finished block from the thread that trained it, so several may be called at once: run numbers of the
+// plan, and their results in the same order.
+using BlockSink = std::function<void(const Blueprint& blueprint, std::span<const std::size_t> runs,
+                                     std::vector<engine::LaneResult>&& results)>;
+
+// Trains all runs of a plan on `threads` threads. Blocks are taken in a shuffled order, so that the work done so far
+// tells how long the rest will take. Ends early if progress.stop is set; a run then either reached the sink or left no
+// trace.
+void train_blocks(const Plan& plan, int threads, const engine::Kernels<float>& kernels, engine::Progress& progress,
+                  const BlockSink& sink);
+
 // Called for each finished run, one at a time, from any thread.
 using Sink = std::function<void(std::size_t run, const Blueprint& blueprint, engine::LaneResult&& result)>;
 
-// Trains all runs of a plan on `threads` threads. Ends early if progress.stop is set; a run then either reached the
-// sink or left no trace.
+// The same with a sink for single runs.
 void train_population(const Plan& plan, int threads, const engine::Kernels<float>& kernels, engine::Progress& progress,
                       const Sink& sink);
 

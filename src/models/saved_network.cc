@@ -29,28 +29,6 @@ nlohmann::ordered_json scores_json(const engine::Scores& scores, const PartRows&
   return object;
 }
 
-RunSpec spec_from_json(const nlohmann::ordered_json& run, const std::string& path) {
-  RunSpec spec;
-  for (const Setting& setting : settings()) {
-    const auto found = run.find(setting.name);
-    if (found == run.end() || (found->is_null() && setting.name != "tau")) {
-      continue;
-    }
-    std::string text = found->is_null() ? "none" : found->is_string() ? found->get<std::string>() : found->dump();
-    std::erase_if(text, [](char letter) { return letter == '[' || letter == ']'; });
-    try {
-      // Lists and pool sizes that play no part for the model are empty or zero.
-      const bool plays_no_part = (setting.is_list && text.empty()) || (setting.name == "pool" && text == "0");
-      if (!plays_no_part) {
-        setting.set(spec, text);
-      }
-    } catch (const ConfigError& error) {
-      throw FormatError(fmt::format("{}: {}; the file is damaged", path, error.what()));
-    }
-  }
-  return spec;
-}
-
 std::vector<float> read_snapshot(const io::TensorFile& file, const engine::Layout& layout, const std::string& prefix,
                                  const std::string& path) {
   std::vector<float> parameters;
@@ -87,6 +65,28 @@ nlohmann::ordered_json run_json(const RunSpec& spec, const engine::LaneResult& r
   run["last"] = snapshot_json(result.last, rows, tasks);
   run["diverged"] = result.diverged;
   return run;
+}
+
+RunSpec spec_from_json(const nlohmann::ordered_json& run, const std::string& source) {
+  RunSpec spec;
+  for (const Setting& setting : settings()) {
+    const auto found = run.find(setting.name);
+    if (found == run.end() || (found->is_null() && setting.name != "tau")) {
+      continue;
+    }
+    std::string text = found->is_null() ? "none" : found->is_string() ? found->get<std::string>() : found->dump();
+    std::erase_if(text, [](char letter) { return letter == '[' || letter == ']'; });
+    try {
+      // Lists and pool sizes that play no part for the model are empty or zero.
+      const bool plays_no_part = (setting.is_list && text.empty()) || (setting.name == "pool" && text == "0");
+      if (!plays_no_part) {
+        setting.set(spec, text);
+      }
+    } catch (const ConfigError& error) {
+      throw FormatError(fmt::format("{}: {}; the file is damaged", source, error.what()));
+    }
+  }
+  return spec;
 }
 
 io::TensorFile to_tensor_file(const engine::Layout& layout, const engine::LaneResult& result,

@@ -17,6 +17,9 @@ nlohmann::ordered_json snapshot_json(const engine::Snapshot& snapshot, const Par
 // Settings by name, best_epoch, best, last.
 nlohmann::ordered_json run_json(const RunSpec& spec, const engine::LaneResult& result, const PartRows& rows, int tasks);
 
+// The run whose settings stand in a JSON object by name; `source` stands in messages. Throws FormatError.
+RunSpec spec_from_json(const nlohmann::ordered_json& run, const std::string& source);
+
 // A trained network as a file: the tensors of both snapshots as "best/NAME" and "last/NAME", and run_json as metadata.
 io::TensorFile to_tensor_file(const engine::Layout& layout, const engine::LaneResult& result,
                               const nlohmann::ordered_json& run);

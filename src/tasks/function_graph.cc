@@ -16,9 +16,6 @@ constexpr std::array<std::pair<Op, const char*>, 7> kOps = {{{Op::kAnd, "AND"},
                                                              {Op::kXnor, "XNOR"},
                                                              {Op::kId, "ID"}}};
 
-// The value of one node on all rows, 64 rows to a word; rows beyond the last hold rubbish.
-using Column = std::vector<std::uint64_t>;
-
 Column gate_column(Op op, const std::vector<Column>& inputs) {
   Column result = inputs.front();
   for (std::size_t input = 1; input < inputs.size(); ++input) {
@@ -49,6 +46,16 @@ Column gate_column(Op op, const std::vector<Column>& inputs) {
   return result;
 }
 
+Column read_column(const std::vector<std::vector<Column>>& values, const Wire& wire) {
+  Column column = values[wire.level][wire.index];
+  if (wire.negated) {
+    for (std::uint64_t& word : column) {
+      word = ~word;
+    }
+  }
+  return column;
+}
+
 }  // namespace
 
 const char* op_name(Op op) {
@@ -75,7 +82,7 @@ std::vector<std::string> op_names() {
   return names;
 }
 
-TruthTable truth_table(const FunctionGraph& graph) {
+std::vector<std::vector<Column>> node_columns(const FunctionGraph& graph) {
   const int inputs = static_cast<int>(graph.inputs.size());
   const int row_count = 1 << inputs;
   std::vector<std::vector<Column>> values(graph.levels.size() + 1);
@@ -86,28 +93,26 @@ TruthTable truth_table(const FunctionGraph& graph) {
     }
     values[0].push_back(std::move(column));
   }
-  const auto read = [&](const Wire& wire) {
-    Column column = values[wire.level][wire.index];
-    if (wire.negated) {
-      for (std::uint64_t& word : column) {
-        word = ~word;
-      }
-    }
-    return column;
-  };
   for (std::size_t level = 0; level < graph.levels.size(); ++level) {
     for (const Gate& gate : graph.levels[level]) {
       std::vector<Column> read_columns;
-      std::ranges::transform(gate.inputs, std::back_inserter(read_columns), read);
+      std::ranges::transform(gate.inputs, std::back_inserter(read_columns),
+                             [&](const Wire& wire) { return read_column(values, wire); });
       values[level + 1].push_back(gate_column(gate.op, read_columns));
     }
   }
+  return values;
+}
 
+TruthTable truth_table(const FunctionGraph& graph) {
+  const int inputs = static_cast<int>(graph.inputs.size());
+  const int row_count = 1 << inputs;
+  const std::vector<std::vector<Column>> values = node_columns(graph);
   TruthTable table{inputs, static_cast<int>(graph.outputs.size()), std::vector<std::uint32_t>(row_count, 0)};
   for (int output = 0; output < table.outputs; ++output) {
-    const Column column = read(graph.outputs[output]);
+    const Column column = read_column(values, graph.outputs[output]);
     for (int row = 0; row < row_count; ++row) {
-      table.rows[row] |= static_cast<std::uint32_t>((column[row / 64] >> (row % 64)) & 1U) << output;
+      table.rows[row] |= static_cast<std::uint32_t>(column_bit(column, row)) << output;
     }
   }
   return table;

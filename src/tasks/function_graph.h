@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,6 +43,13 @@ struct FunctionGraph {
 };
 
 TruthTable truth_table(const FunctionGraph& graph);
+
+// The value of one node on all rows, 64 rows to a word; rows beyond the last hold rubbish.
+using Column = std::vector<std::uint64_t>;
+inline bool column_bit(const Column& column, int row) { return ((column[row / 64] >> (row % 64)) & 1U) != 0; }
+
+// The values of the inputs (level 0) and of all gates, [level][index].
+std::vector<std::vector<Column>> node_columns(const FunctionGraph& graph);
 
 int gate_count(const FunctionGraph& graph);
 // Wires into gates and into outputs, as the graph edit distance counts them.

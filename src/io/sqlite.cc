@@ -1,0 +1,160 @@
+#include "io/sqlite.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <cmath>
+#include <limits>
+
+#include "core/errors.h"
+
+namespace modlab::io {
+namespace {
+
+// Another process may be writing a block; it never takes long.
+constexpr int kWaitForLockMilliseconds = 60'000;
+
+std::string way_out(int code) {
+  switch (code & 0xff) {
+    case SQLITE_FULL:
+      return "; free some space and run the same command again";
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+      return "; check the path and its permissions, or choose another folder";
+    case SQLITE_NOTADB:
+      return "; it is not a modlab store, choose another folder";
+    case SQLITE_CORRUPT:
+      return "; the store is damaged, choose another folder or restore it from a copy";
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return "; another program holds it, try again when it has finished";
+    case SQLITE_IOERR:
+      return "; check the disk, then run the same command again";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+void Database::Close::operator()(sqlite3* handle) const { sqlite3_close(handle); }
+void Statement::Finalize::operator()(sqlite3_stmt* handle) const { sqlite3_finalize(handle); }
+
+Database::Database(std::string path, Mode mode) : path_(std::move(path)) {
+  const int flags = mode == Mode::kRead    ? SQLITE_OPEN_READONLY
+                    : mode == Mode::kWrite ? SQLITE_OPEN_READWRITE
+                                           : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  sqlite3* handle = nullptr;
+  const int code = sqlite3_open_v2(path_.c_str(), &handle, flags, nullptr);
+  handle_.reset(handle);
+  if (code != SQLITE_OK) {
+    fail();
+  }
+  sqlite3_busy_timeout(handle, kWaitForLockMilliseconds);
+}
+
+void Database::fail() const {
+  const int code = handle_ ? sqlite3_errcode(handle_.get()) : SQLITE_NOMEM;
+  throw FormatError(fmt::format("{}: {}{}", path_, handle_ ? sqlite3_errmsg(handle_.get()) : "out of memory",
+                                way_out(code)));
+}
+
+void Database::execute(const std::string& sql) {
+  if (sqlite3_exec(handle_.get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
+    fail();
+  }
+}
+
+Statement Database::prepare(const std::string& sql) { return {*this, sql}; }
+
+std::optional<std::int64_t> Database::integer(const std::string& sql) {
+  Statement statement = prepare(sql);
+  if (!statement.step() || statement.is_null(0)) {
+    return std::nullopt;
+  }
+  return statement.integer(0);
+}
+
+Statement::Statement(const Database& database, const std::string& sql) : database_(&database) {
+  sqlite3_stmt* handle = nullptr;
+  const int code = sqlite3_prepare_v2(database.handle_.get(), sql.c_str(), -1, &handle, nullptr);
+  handle_.reset(handle);
+  check(code);
+}
+
+void Statement::check(int code) const {
+  if (code != SQLITE_OK && code != SQLITE_ROW && code != SQLITE_DONE) {
+    database_->fail();
+  }
+}
+
+Statement& Statement::bind(int position, std::int64_t value) {
+  check(sqlite3_bind_int64(handle_.get(), position, value));
+  return *this;
+}
+
+Statement& Statement::bind(int position, double value) {
+  check(std::isnan(value) ? sqlite3_bind_null(handle_.get(), position)
+                          : sqlite3_bind_double(handle_.get(), position, value));
+  return *this;
+}
+
+Statement& Statement::bind(int position, std::string_view text) {
+  check(sqlite3_bind_text(handle_.get(), position, text.data(), static_cast<int>(text.size()), SQLITE_STATIC));
+  return *this;
+}
+
+Statement& Statement::bind_blob(int position, std::string_view bytes) {
+  check(sqlite3_bind_blob64(handle_.get(), position, bytes.data(), bytes.size(), SQLITE_STATIC));
+  return *this;
+}
+
+bool Statement::step() {
+  const int code = sqlite3_step(handle_.get());
+  check(code);
+  return code == SQLITE_ROW;
+}
+
+void Statement::run() {
+  while (step()) {
+  }
+  sqlite3_reset(handle_.get());
+  sqlite3_clear_bindings(handle_.get());
+}
+
+bool Statement::is_null(int column) const { return sqlite3_column_type(handle_.get(), column) == SQLITE_NULL; }
+std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(handle_.get(), column); }
+
+double Statement::real(int column) const {
+  return is_null(column) ? std::numeric_limits<double>::quiet_NaN() : sqlite3_column_double(handle_.get(), column);
+}
+
+std::string_view Statement::text(int column) const {
+  const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(handle_.get(), column));
+  return {text == nullptr ? "" : text, static_cast<std::size_t>(sqlite3_column_bytes(handle_.get(), column))};
+}
+
+std::string_view Statement::blob(int column) const {
+  const auto* bytes = static_cast<const char*>(sqlite3_column_blob(handle_.get(), column));
+  return {bytes == nullptr ? "" : bytes, static_cast<std::size_t>(sqlite3_column_bytes(handle_.get(), column))};
+}
+
+Transaction::Transaction(Database& database) : database_(database) { database_.execute("BEGIN IMMEDIATE"); }
+
+Transaction::~Transaction() {
+  if (open_) {
+    try {
+      database_.execute("ROLLBACK");
+    } catch (const UserError&) {
+      // On a full disk SQLite has rolled back already.
+    }
+  }
+}
+
+void Transaction::commit() {
+  database_.execute("COMMIT");
+  open_ = false;
+}
+
+}  // namespace modlab::io
