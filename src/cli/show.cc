@@ -4,9 +4,11 @@
 #include <cmath>
 
 #include "cli/arguments.h"
+#include "cli/snapshot.h"
 #include "cli/verbs.h"
 #include "core/errors.h"
 #include "core/text.h"
+#include "measures/specialisation.h"
 #include "models/plain_forward.h"
 #include "models/saved_network.h"
 #include "models/settings.h"
@@ -19,7 +21,7 @@ using models::SavedNetwork;
 
 const std::vector<Option>& options() {
   static const std::vector<Option> kOptions = {
-      {"snapshot", Arity::kOne, "best|last", "the first best validation epoch (default) or the last epoch", {}},
+      snapshot_option(),
       {"json", Arity::kSwitch, "", "print one JSON object", {}},
       {"help", Arity::kFlag, "", "this text", {}},
   };
@@ -34,49 +36,20 @@ void print_help() {
       describe_options(options()));
 }
 
-double correlation(const std::vector<double>& a, const std::vector<double>& b) {
-  const auto count = static_cast<double>(a.size());
-  double mean_a = 0;
-  double mean_b = 0;
-  for (std::size_t row = 0; row < a.size(); ++row) {
-    mean_a += a[row] / count;
-    mean_b += b[row] / count;
-  }
-  double covariance = 0;
-  double variance_a = 0;
-  double variance_b = 0;
-  for (std::size_t row = 0; row < a.size(); ++row) {
-    covariance += (a[row] - mean_a) * (b[row] - mean_b);
-    variance_a += (a[row] - mean_a) * (a[row] - mean_a);
-    variance_b += (b[row] - mean_b) * (b[row] - mean_b);
-  }
-  // A constant output says nothing about any gate.
-  return variance_a > 0 && variance_b > 0 ? covariance / std::sqrt(variance_a * variance_b) : 0;
-}
-
 // Every gate of a graph on every row, by level.
 std::vector<std::vector<std::vector<double>>> gate_values(const tasks::FunctionGraph& graph) {
   std::vector<std::vector<std::vector<double>>> values;
-  for (std::size_t level = 0; level < graph.levels.size(); ++level) {
+  const std::vector<std::vector<tasks::Column>> columns = tasks::node_columns(graph);
+  for (std::size_t level = 1; level < columns.size(); ++level) {
     values.emplace_back();
-    for (std::size_t gate = 0; gate < graph.levels[level].size(); ++gate) {
-      tasks::FunctionGraph probe = graph;
-      probe.outputs = {{static_cast<int>(level) + 1, static_cast<int>(gate), false}};
-      probe.output_names = {"probe"};
-      const tasks::TruthTable table = tasks::truth_table(probe);
-      values.back().emplace_back();
-      for (std::size_t row = 0; row < table.rows.size(); ++row) {
-        values.back().back().push_back(tasks::output_bit(table, static_cast<int>(row), 0) ? 1 : 0);
+    for (const tasks::Column& column : columns[level]) {
+      std::vector<double>& rows = values.back().emplace_back(std::size_t{1} << graph.inputs.size());
+      for (std::size_t row = 0; row < rows.size(); ++row) {
+        rows[row] = tasks::column_bit(column, static_cast<int>(row)) ? 1 : 0;
       }
     }
   }
   return values;
-}
-
-// Slots are named as the papers name gates: a0, a1 on the first level, b0 on the second.
-std::string slot_name(std::size_t level, std::size_t slot) {
-  return level < 23 ? fmt::format("{}{}", static_cast<char>('a' + level), slot)
-                    : fmt::format("L{}.{}", level + 1, slot);
 }
 
 struct SlotView {
@@ -98,7 +71,7 @@ std::string computes_text(const std::vector<double>& values, const std::vector<t
   double best = 0;
   std::string name = "-";
   for (std::size_t gate = 0; gate < gates.size(); ++gate) {
-    const double rho = correlation(values, gates_on_rows[gate]);
+    const double rho = measures::pearson(values, gates_on_rows[gate]);
     if (std::abs(rho) > std::abs(best) + 1e-9) {
       best = rho;
       name = gates[gate].name;
@@ -255,30 +228,21 @@ void print_mlp(const SavedNetwork& network, const std::vector<float>& parameters
   }
 }
 
-void show(const std::string& path, const std::string& snapshot, bool as_json) {
-  const SavedNetwork network = models::load_network(path);
-  const std::vector<float>& parameters = snapshot == "best" ? network.best : network.last;
+void show(const std::string& path, const std::string& name, bool as_json) {
+  const Snapshot snapshot = load_snapshot(path, name);
+  const SavedNetwork& network = snapshot.network;
+  const std::vector<float>& parameters = snapshot.parameters();
   const bool is_mlp = network.spec.is_mlp();
   if (as_json) {
     nlohmann::ordered_json output = models::settings_json(network.spec);
-    output["snapshot"] = snapshot;
+    output["snapshot"] = name;
     for (int task = 0; !is_mlp && task < network.blueprint.data.tasks; ++task) {
       output["tasks"].push_back(task_json(view_task(network, parameters, task), network.suite.tasks[task]));
     }
     fmt::print("{}\n", output.dump());
     return;
   }
-  // Scores are only shown, so a file may lack them.
-  const auto number = [](const nlohmann::ordered_json& object, const char* key) {
-    return object.is_object() && object.contains(key) && object[key].is_number() ? object[key].get<double>() : 0.0;
-  };
-  const nlohmann::ordered_json scores = network.run.value(snapshot, nlohmann::ordered_json());
-  const double epoch = snapshot == "last" ? network.spec.epochs : number(network.run, "best_epoch");
-  fmt::print("{} on {}, seed {}, split {} at ratio {}: epoch {:.0f} ({})\n", models::model_name(network.spec.model),
-             network.spec.task, network.spec.seed, network.spec.split_seed, network.spec.ratio, epoch,
-             snapshot == "best" ? "first best validation" : "last");
-  fmt::print("train {:.2f} %, validation {:.2f} %, test {:.2f} % of bits\n\n", number(scores, "train_accuracy"),
-             number(scores, "validation_accuracy"), number(scores, "test_accuracy"));
+  fmt::print("{}\n", snapshot_heading(snapshot));
   if (is_mlp) {
     print_mlp(network, parameters);
     return;
@@ -296,13 +260,7 @@ int run_show(std::span<const std::string> words) {
     print_help();
     return 0;
   }
-  const std::string snapshot = arguments.text("snapshot", "best");
-  if (snapshot != "best" && snapshot != "last") {
-    throw ConfigError(fmt::format("snapshot must be best or last, not '{}'", snapshot));
-  }
-  if (arguments.positional().empty()) {
-    throw ConfigError("name a network that `modlab train --save DIR` wrote, such as DIR/ID.safetensors");
-  }
+  const std::string snapshot = snapshot_name(arguments);
   for (std::size_t index = 0; index < arguments.positional().size(); ++index) {
     if (index > 0 && !arguments.is_on("json")) {
       fmt::print("\n");

@@ -1,0 +1,150 @@
+#include "measures/flops.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "models/blueprint.h"
+#include "models/initial_weights.h"
+
+namespace modlab::measures {
+namespace {
+
+// Operations for each weight of a forward pass, of a backward pass, and for each parameter of an Adam update (paper).
+constexpr double kForwardFlops = 2;
+constexpr double kBackwardFlops = 4;
+constexpr double kUpdateFlops = 18;
+
+double weight_count(const std::vector<int>& widths) {
+  double count = 0;
+  for (std::size_t layer = 0; layer + 1 < widths.size(); ++layer) {
+    count += static_cast<double>(widths[layer]) * widths[layer + 1];
+  }
+  return count;
+}
+
+double bias_count(const std::vector<int>& widths) { return std::accumulate(widths.begin() + 1, widths.end(), 0.0); }
+
+double kept_weights(const models::RunSpec& spec, const models::Blueprint& blueprint) {
+  const std::vector<float> mask = models::random_mask(blueprint.layout, spec.density, spec.seed);
+  double kept = 0;
+  for (const engine::Tensor& tensor : blueprint.layout.tensors) {
+    if (tensor.shape.size() == 2) {
+      const auto begin = mask.begin() + static_cast<std::ptrdiff_t>(tensor.offset);
+      kept += std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(tensor.count), 0.0);
+    }
+  }
+  return kept;
+}
+
+FlopCount sum(const std::vector<FlopPart>& parts) {
+  FlopCount total;
+  for (const FlopPart& part : parts) {
+    total.forward += part.count.forward;
+    total.backward += part.count.backward;
+    total.update += part.count.update;
+  }
+  return total;
+}
+
+// `logits` of one task, `reads` values chosen with each. A gather is free, its gradient a product for each logit.
+FlopPart selection_part(const char* name, double logits, int reads, int tasks, bool is_exact) {
+  const double products = is_exact ? logits : reads * logits;
+  return {name, {.forward = is_exact ? 0 : products, .backward = products, .update = tasks * logits}};
+}
+
+std::vector<FlopPart> modular_parts(const models::ModularShape& shape, Counting counting) {
+  const bool is_exact = counting == Counting::kExact;
+  const bool has_pool = shape.pool > 0;
+  const double slots = shape.slots();
+  const double module = weight_count(shape.module_widths) + (is_exact ? bias_count(shape.module_widths) : 0.0);
+  // Members are learned from what each of them would have said. And where rows of a batch choose for themselves, the
+  // kernels run every member on every row, forward and backward.
+  const bool by_row = is_exact && has_pool && (shape.tasks > 1 || shape.noise_per_sample);
+  const bool runs_pool = has_pool && (by_row || !shape.known_modules);
+  std::vector<FlopPart> parts = {{"modules",
+                                  {.forward = module * slots * (runs_pool ? shape.pool : 1),
+                                   .backward = module * slots * (by_row ? shape.pool : 1),
+                                   .update = module * (has_pool ? shape.pool : slots)}}};
+  if (!shape.known_inputs) {
+    double logits = 0;
+    int below = shape.inputs;
+    for (const int level : shape.levels) {
+      logits += static_cast<double>(below) * level;
+      below = level;
+    }
+    parts.push_back(selection_part("input selection", logits, shape.fan_in, shape.tasks, is_exact));
+  }
+  if (!shape.known_outputs) {
+    parts.push_back(
+        selection_part("output selection", shape.output_candidates(), shape.outputs, shape.tasks, is_exact));
+  }
+  if (has_pool && !shape.known_modules) {
+    parts.push_back(selection_part("module selection", shape.pool * slots, 1, shape.tasks, is_exact));
+  }
+  return parts;
+}
+
+}  // namespace
+
+std::vector<FlopPart> flop_parts(const models::RunSpec& resolved, const tasks::TaskSuite& suite, Counting counting) {
+  const models::Blueprint blueprint = models::make_blueprint(resolved, suite);
+  if (const auto* shape = std::get_if<models::ModularShape>(&blueprint.shape)) {
+    return modular_parts(*shape, counting);
+  }
+  const std::vector<int>& widths = std::get<models::MlpShape>(blueprint.shape).widths;
+  const bool is_masked = resolved.model == models::ModelKind::kSparse && counting == Counting::kPaper;
+  const double weights = is_masked ? kept_weights(resolved, blueprint) : weight_count(widths);
+  const double all = weights + (counting == Counting::kExact ? bias_count(widths) : 0.0);
+  return {{"layers", {all, all, all}}};
+}
+
+FlopCount count_flops(const models::RunSpec& resolved, const tasks::TaskSuite& suite, Counting counting) {
+  return sum(flop_parts(resolved, suite, counting));
+}
+
+double updates_per_epoch(int train_rows, int batch_size, Counting counting) {
+  const int whole_batches = train_rows / batch_size;
+  return counting == Counting::kPaper || train_rows % batch_size != 0 ? whole_batches + 1 : whole_batches;
+}
+
+double updates_to_epoch(int epoch, int train_rows, int batch_size, Counting counting) {
+  return epoch * updates_per_epoch(train_rows, batch_size, counting);
+}
+
+double training_flops(const FlopCount& count, int epoch, int train_rows, int batch_size, Counting counting) {
+  const double sample = kForwardFlops * count.forward + kBackwardFlops * count.backward;
+  return static_cast<double>(epoch) * train_rows * sample +
+         updates_to_epoch(epoch, train_rows, batch_size, counting) * kUpdateFlops * count.update;
+}
+
+FlopCount count_image_flops(models::ModelKind model, const ImageShape& shape) {
+  using models::ModelKind;
+  if (model == ModelKind::kDense) {
+    const double all = weight_count(shape.dense_widths);
+    return {all, all, all};
+  }
+  const bool has_pool = model == ModelKind::kShared || model == ModelKind::kSharedFcms;
+  const bool is_known = model == ModelKind::kModularFc || model == ModelKind::kSharedFcms;
+  const models::ModularShape bits = {.inputs = shape.image_slots * shape.image_module_widths.back(),
+                                     .outputs = shape.outputs,
+                                     .fan_in = shape.module_widths.front(),
+                                     .levels = shape.levels,
+                                     .pool = has_pool ? shape.pool : 0,
+                                     .module_widths = shape.module_widths,
+                                     .known_inputs = is_known,
+                                     .known_modules = is_known,
+                                     .known_outputs = is_known};
+  FlopCount count = sum(modular_parts(bits, Counting::kPaper));
+  const double module = weight_count(shape.image_module_widths);
+  const double logits = is_known ? 0.0 : shape.images * shape.image_slots;
+  const double members = has_pool && !is_known ? shape.image_pool * shape.image_slots : 0;
+  // Selecting an image is a product for each of its pixels; selecting a member, one for each value it gives.
+  const double selection = logits * shape.image_module_widths.front() + members * shape.image_module_widths.back();
+  count.forward += module * shape.image_slots * (has_pool && !is_known ? shape.image_pool : 1) + selection;
+  count.backward += module * shape.image_slots + selection;
+  count.update += module * (has_pool ? shape.image_pool : shape.image_slots) + logits + members;
+  return count;
+}
+
+}  // namespace modlab::measures

@@ -1,0 +1,68 @@
+#include "measures/network_measures.h"
+
+#include <algorithm>
+
+#include "core/errors.h"
+#include "measures/modular_view.h"
+#include "measures/wiring.h"
+
+namespace modlab::measures {
+namespace {
+
+double module_reuse(const ModularView& view) {
+  std::vector<int> users(view.places.modules.size(), 0);
+  for (const tasks::Routing& routing : view.routings) {
+    std::vector<bool> uses(users.size(), false);
+    std::size_t slot_index = 0;
+    const std::vector<std::vector<bool>> used = nodes_in_use(wiring_of(routing, view.shape.inputs));
+    for (std::size_t level = 0; level < used.size(); ++level) {
+      for (std::size_t slot = 0; slot < used[level].size(); ++slot, ++slot_index) {
+        if (used[level][slot]) {
+          uses[view.shape.pool > 0 ? routing.modules[level][slot] : slot_index] = true;
+        }
+      }
+    }
+    std::ranges::transform(users, uses, users.begin(),
+                           [](int count, bool is_user) { return count + (is_user ? 1 : 0); });
+  }
+  const auto by_any = std::ranges::count_if(users, [](int count) { return count >= 1; });
+  const auto by_several = std::ranges::count_if(users, [](int count) { return count >= 2; });
+  return static_cast<double>(by_several) / static_cast<double>(by_any);
+}
+
+}  // namespace
+
+NetworkMeasures measure_network(const models::Blueprint& blueprint, const tasks::TaskSuite& suite,
+                                const std::vector<float>& parameters) {
+  NetworkMeasures measures;
+  const std::optional<ModularView> view = view_modular(blueprint, parameters);
+  if (!view) {
+    return measures;
+  }
+  if (const std::optional<Specialisation> found = specialisation(*view, suite)) {
+    measures.specialisation = found->mean;
+    measures.specialisation_max = found->max;
+  }
+  const int tasks = static_cast<int>(suite.tasks.size());
+  double distance = 0;
+  double in_situ = 0;
+  for (int task = 0; task < tasks; ++task) {
+    try {
+      const std::optional<InSitu> found = in_situ_correlation(*view, suite, task);
+      distance += found ? found->distance : NetworkMeasures::kNone;
+      in_situ += found ? found->mean : NetworkMeasures::kNone;
+    } catch (const ConfigError&) {
+      // So many modules that the distance cannot be found: the study goes on without it.
+      distance = NetworkMeasures::kNone;
+      in_situ = NetworkMeasures::kNone;
+    }
+  }
+  measures.edit_distance = distance / tasks;
+  measures.in_situ = in_situ / tasks;
+  if (tasks > 1) {
+    measures.module_reuse = module_reuse(*view);
+  }
+  return measures;
+}
+
+}  // namespace modlab::measures
