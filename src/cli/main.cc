@@ -12,8 +12,13 @@
 namespace {
 
 using modlab::cli::run_bench;
+using modlab::cli::run_export;
+using modlab::cli::run_flops;
 using modlab::cli::run_graph;
+using modlab::cli::run_measure;
+using modlab::cli::run_report;
 using modlab::cli::run_show;
+using modlab::cli::run_study;
 using modlab::cli::run_train;
 
 struct Verb {
@@ -23,19 +28,25 @@ struct Verb {
 };
 
 constexpr Verb kVerbs[] = {
+    {"study", "run a whole study, choose settings, check a paper's claims, write the report", &run_study},
+    {"report", "a study as one web page, or its figures as files", &run_report},
+    {"export", "the results of a study as CSV tables", &run_export},
     {"train", "train one network or thousands and show how well they generalise", &run_train},
     {"graph", "show a task: its gates, truth table, routing, and a picture", &run_graph},
     {"show", "show what a saved network has learned", &run_show},
+    {"measure", "how near a saved network is to the true structure, and what it cost", &run_measure},
+    {"flops", "what training a network costs, without training it; the paper's Table 1", &run_flops},
     {"bench", "measure the engine on this machine, alone or against PyTorch", &run_bench},
 };
 
 void print_help() {
   fmt::print("modlab: a laboratory for modularity in neural networks\n\n  modlab VERB ...\n\n");
   for (const Verb& verb : kVerbs) {
-    fmt::print("  {:<6} {}\n", verb.name, verb.help);
+    fmt::print("  {:<7} {}\n", verb.name, verb.help);
   }
   fmt::print(
-      "\nTry:  modlab train --task depth2 --model modular-shared --seed 0..99\n"
+      "\nTry:  modlab study run boolean --preset quick\n"
+      "      modlab train --task depth2 --model modular-shared --seed 0..99\n"
       "      modlab VERB --help\n");
 }
 

@@ -8,6 +8,8 @@
 #include <csignal>
 #include <cstdio>
 
+#include "core/text.h"
+
 namespace modlab::cli {
 namespace {
 
@@ -18,15 +20,6 @@ constexpr int kBarWidth = 28;
 // A signal handler may touch nothing but lock-free atomics.
 std::atomic<bool> interrupted{false};
 void on_interrupt(int /*signal*/) { interrupted = true; }
-
-std::string duration_text(double seconds) {
-  if (seconds < 60) {
-    return fmt::format("{:.0f} s", seconds);
-  }
-  const int minutes = static_cast<int>(seconds / 60);
-  return minutes < 60 ? fmt::format("{} min {:02.0f} s", minutes, seconds - 60.0 * minutes)
-                      : fmt::format("{} h {:02} min", minutes / 60, minutes % 60);
-}
 
 }  // namespace
 

@@ -8,23 +8,26 @@
 #include "cli/progress_bar.h"
 #include "cli/published_flags.h"
 #include "cli/run_list.h"
+#include "cli/threads.h"
 #include "cli/train_table.h"
 #include "cli/verbs.h"
 #include "core/errors.h"
 #include "core/text.h"
 #include "io/file.h"
+#include "io/json_text.h"
 #include "models/population.h"
 #include "models/saved_network.h"
 #include "models/settings.h"
+#include "studies/store.h"
 #include "tasks/truth_table.h"
 
 namespace modlab::cli {
 namespace {
 
-constexpr int kMaxThreads = 1024;
-
 const std::vector<Option>& own_options() {
   static const std::vector<Option> kOptions = {
+      {"from", Arity::kOne, "DIR", "train runs of a study again: with --run, and to the same bits", {}},
+      {"run", Arity::kMany, "ID", "names of those runs, as tables and the report have them", {}},
       {"threads", Arity::kOne, "N", "threads to train on; default: all cores", {}},
       {"json", Arity::kSwitch, "", "print one JSON object instead of the table", {}},
       {"curves", Arity::kOne, "FILE", "write losses and accuracies of every epoch as CSV", {}},
@@ -40,20 +43,8 @@ void print_help() {
       "  modlab train --task depth2 --model modular-shared --seed 0..99\n"
       "  modlab train --task depth2 --model dense,modular-shared --ratio 0.3,0.5,0.7 --seed 0..24\n\n"
       "Lists (0.1,0.01) and ranges (0..99) in any setting multiply into a population. The flags of the\n"
-      "published script work too.\n\nSettings\n{}\nOutput\n{}",
+      "published script work too. A run of a study is replayed with --from DIR --run ID.\n\nSettings\n{}\nOutput\n{}",
       describe_options(setting_options()), describe_options(own_options()));
-}
-
-int thread_count(const Arguments& arguments) {
-  if (!arguments.has("threads")) {
-    return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  }
-  const std::optional<long long> threads = parse_integer(arguments.text("threads"));
-  if (!threads || *threads < 1 || *threads > kMaxThreads) {
-    throw ConfigError(
-        fmt::format("threads must be a whole number from 1 to {}, not '{}'", kMaxThreads, arguments.text("threads")));
-  }
-  return static_cast<int>(*threads);
 }
 
 // Writes the curves of runs in their order, though they finish in any.
@@ -201,6 +192,31 @@ class Results {
   std::size_t finished_ = 0;
 };
 
+// The runs to train: what the settings multiply to, or runs of a study by name.
+std::vector<models::RunSpec> wanted_runs(const Arguments& arguments) {
+  if (!arguments.has("run") && !arguments.has("from")) {
+    return runs_from(arguments);
+  }
+  if (!arguments.has("run") || !arguments.has("from")) {
+    throw ConfigError("--run names runs of a study and --from its folder; give both");
+  }
+  for (const models::Setting& setting : models::settings()) {
+    if (arguments.has(setting.name)) {
+      throw ConfigError(fmt::format("--run replays a run as it was; leave --{} out", setting.name));
+    }
+  }
+  studies::Store store = studies::Store::open(arguments.text("from"));
+  std::vector<models::RunSpec> runs;
+  for (const std::string& id : arguments.words("run")) {
+    const std::optional<std::string> settings = store.settings(id);
+    if (!settings) {
+      throw ConfigError(fmt::format("{} has no run '{}'; `modlab export` lists them", store.path(), id));
+    }
+    runs.push_back(models::spec_from_json(io::parse_json(*settings), store.path()));
+  }
+  return runs;
+}
+
 std::int64_t total_epochs(const models::Plan& plan) {
   std::int64_t total = 0;
   for (const models::RunSpec& spec : plan.runs) {
@@ -227,7 +243,7 @@ int run_train(std::span<const std::string> words) {
   }
   const int threads = thread_count(arguments);
   const engine::Kernels<float>& kernels = engine::kernels();
-  const models::Plan plan = models::make_plan(runs_from(arguments));
+  const models::Plan plan = models::make_plan(wanted_runs(arguments));
 
   engine::Progress progress;
   std::optional<ProgressBar> bar(std::in_place, progress, plan.runs.size(), total_epochs(plan),

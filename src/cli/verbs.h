@@ -8,8 +8,13 @@
 namespace modlab::cli {
 
 int run_bench(std::span<const std::string> words);
+int run_export(std::span<const std::string> words);
+int run_flops(std::span<const std::string> words);
 int run_graph(std::span<const std::string> words);
+int run_measure(std::span<const std::string> words);
+int run_report(std::span<const std::string> words);
 int run_show(std::span<const std::string> words);
+int run_study(std::span<const std::string> words);
 int run_train(std::span<const std::string> words);
 
 }  // namespace modlab::cli

@@ -36,7 +36,7 @@ class Help : public test::ProgramTest {
 };
 
 TEST_F(Help, EveryVerbHasHelpWithAnExample) {
-  EXPECT_EQ(verbs(), (Words{"train", "graph", "show", "bench"}));
+  EXPECT_EQ(verbs(), (Words{"study", "report", "export", "train", "graph", "show", "measure", "flops", "bench"}));
   for (const std::string& verb : verbs()) {
     const Outcome outcome = run({verb, "--help"});
     EXPECT_EQ(outcome.exit_code, 0) << verb << outcome.err;
@@ -49,7 +49,7 @@ TEST_F(Help, EveryVerbHasHelpWithAnExample) {
 }
 
 TEST_F(Help, ExamplesRun) {
-  for (const char* verb : {"train", "show", "graph"}) {
+  for (const char* verb : {"train", "show", "measure", "flops", "graph"}) {
     const Words lines = examples(verb);
     ASSERT_FALSE(lines.empty()) << verb;
     for (const std::string& line : lines) {

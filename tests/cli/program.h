@@ -100,6 +100,7 @@ class Process {
   Process& operator=(const Process&) = delete;
 
   void interrupt() const { ::kill(id_, SIGINT); }
+  void kill() const { ::kill(id_, SIGKILL); }
 
   Outcome wait() {
     Outcome outcome;

@@ -8,7 +8,10 @@ declare -A allowed=(
   [tasks]="core io tasks"
   [engine]="core engine hwy"
   [models]="core io tasks engine models"
-  [cli]="core io tasks engine models cli bench"
+  [measures]="core io tasks engine models measures"
+  [studies]="core io tasks engine models measures studies"
+  [report]="core io tasks engine models measures studies report"
+  [cli]="core io tasks engine models measures studies report cli bench"
 )
 failed=0
 for room in */; do

@@ -1,0 +1,66 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "cli/arguments.h"
+#include "cli/opened_study.h"
+#include "cli/verbs.h"
+#include "core/errors.h"
+#include "io/file.h"
+#include "report/tables.h"
+
+namespace modlab::cli {
+namespace {
+
+const std::vector<Option>& options() {
+  static const std::vector<Option> kOptions = {
+      {"csv", Arity::kFlag, "", "tidy tables: runs, chosen, means, claims and timing", {}},
+      {"curves", Arity::kFlag, "", "accuracies of every run and epoch too (large)", {}},
+      {"out", Arity::kOne, "FOLDER", "where the files go; default: DIR/csv", {"o"}},
+      {"help", Arity::kFlag, "", "this text", {}},
+  };
+  return kOptions;
+}
+
+}  // namespace
+
+int run_export(std::span<const std::string> given) {
+  std::vector<std::string> words(given.begin(), given.end());
+  for (std::string& word : words) {
+    if (word == "-o") {
+      word = "--out";
+    }
+  }
+  const Arguments arguments(words, options());
+  if (arguments.has("help") || words.empty()) {
+    fmt::print(
+        "modlab export: the results of a study as tables\n\n"
+        "  modlab export results/boolean-quick --csv\n\n{}",
+        describe_options(options()));
+    return 0;
+  }
+  if (arguments.positional().size() != 1) {
+    throw ConfigError("name one folder of a study, such as `modlab export results/boolean-quick --csv`");
+  }
+  const std::string& folder = arguments.positional().front();
+  OpenedStudy opened(folder);
+  const std::filesystem::path out = arguments.text("out", (std::filesystem::path(folder) / "csv").string());
+  io::prepare_folder(out.string());
+  const studies::Findings& findings = opened.findings();
+  const auto write = [&](const char* name, const std::string& text) {
+    io::write_file((out / name).string(), text);
+    fmt::print("{}\n", (out / name).string());
+  };
+  write("runs.csv", report::runs_csv(findings));
+  write("chosen.csv", report::chosen_csv(findings));
+  write("means.csv", report::means_csv(findings));
+  write("claims.csv", report::claims_csv(studies::evaluate_claims(findings)));
+  write("timing.csv", report::timing_csv(findings, opened.store()));
+  if (arguments.has("curves")) {
+    report::write_curves_csv(findings, opened.store(), (out / "curves.csv").string());
+    fmt::print("{}\n", (out / "curves.csv").string());
+  }
+  return 0;
+}
+
+}  // namespace modlab::cli

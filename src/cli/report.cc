@@ -1,0 +1,67 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "cli/arguments.h"
+#include "cli/opened_study.h"
+#include "cli/verbs.h"
+#include "core/errors.h"
+#include "report/figure_files.h"
+#include "report/report_data.h"
+
+namespace modlab::cli {
+namespace {
+
+const std::vector<Option>& options() {
+  static const std::vector<Option> kOptions = {
+      {"out", Arity::kOne, "FILE", "where the page goes; default: DIR/report.html", {"o"}},
+      {"figures", Arity::kOne, "FOLDER", "write every figure as SVG and PNG into this folder instead", {}},
+      {"json", Arity::kFlag, "", "print the page's data instead", {}},
+      {"help", Arity::kFlag, "", "this text", {}},
+  };
+  return kOptions;
+}
+
+}  // namespace
+
+int run_report(std::span<const std::string> given) {
+  std::vector<std::string> words(given.begin(), given.end());
+  for (std::string& word : words) {
+    if (word == "-o") {
+      word = "--out";
+    }
+  }
+  const Arguments arguments(words, options());
+  if (arguments.has("help") || (arguments.positional().empty() && words.empty())) {
+    fmt::print(
+        "modlab report: a study as one web page, or its figures as files for a paper\n\n"
+        "  modlab report results/boolean-quick\n"
+        "  modlab report results/boolean-quick -o boolean.html\n"
+        "  modlab report results/boolean-quick --figures figures\n\n{}",
+        describe_options(options()));
+    return 0;
+  }
+  if (arguments.positional().size() != 1) {
+    throw ConfigError("name one folder of a study, such as `modlab report results/boolean-quick`");
+  }
+  const std::string& folder = arguments.positional().front();
+  OpenedStudy opened(folder);
+  const std::vector<studies::ClaimResult> claims = studies::evaluate_claims(opened.findings());
+  if (arguments.has("json")) {
+    fmt::print("{}\n", report::report_data(opened.findings(), claims, opened.store()).dump());
+    return 0;
+  }
+  if (arguments.has("figures")) {
+    const std::vector<std::string> files =
+        report::write_figure_files(report::report_data(opened.findings(), claims, opened.store()),
+                                   arguments.text("figures"));
+    fmt::print("{} files in {}\n", files.size(), arguments.text("figures"));
+    return 0;
+  }
+  const std::string path = arguments.text("out", (std::filesystem::path(folder) / "report.html").string());
+  write_report(opened, claims, path);
+  fmt::print("{}\n", path);
+  return 0;
+}
+
+}  // namespace modlab::cli

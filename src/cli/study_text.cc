@@ -1,0 +1,182 @@
+#include "cli/study_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/text.h"
+#include "report/tables.h"
+
+namespace modlab::cli {
+namespace {
+
+using studies::Cell;
+using studies::Findings;
+using studies::Verdict;
+
+const char* mark(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kHolds:
+      return "✓";
+    case Verdict::kFails:
+      return "✗";
+    case Verdict::kUndecided:
+      return "?";
+    case Verdict::kNoData:
+      return "·";
+  }
+  return "";
+}
+
+std::string varying_values(const studies::StudyPlan& plan, std::size_t series, const std::string& axis) {
+  std::vector<std::string> values;
+  std::set<std::string> seen;
+  for (const studies::PlannedRun& run : plan.runs) {
+    if (run.series == series) {
+      const std::string value = plan.value(run, axis);
+      if (!value.empty() && seen.insert(value).second) {
+        values.push_back(value);
+      }
+    }
+  }
+  constexpr std::size_t kFewValues = 12;
+  const char* separator = std::ranges::any_of(values, [](const std::string& value) {
+    return value.find(',') != std::string::npos;
+  }) ? "; " : ", ";
+  return values.size() <= kFewValues ? join_text(values, separator)
+                                     : fmt::format("{} to {} ({} values)", values.front(), values.back(), values.size());
+}
+
+}  // namespace
+
+std::string plan_table(const studies::Study& study, const studies::StudyPlan& plan,
+                       const std::unordered_set<std::string>& finished) {
+  struct Count {
+    std::set<std::string> ids;
+    std::size_t done = 0;
+    std::set<std::string> settings;
+  };
+  std::vector<Count> counts(plan.series.size());
+  for (const studies::PlannedRun& run : plan.runs) {
+    Count& count = counts[run.series];
+    if (count.ids.insert(run.id).second && finished.contains(run.id)) {
+      ++count.done;
+    }
+    std::string settings;
+    for (const std::string& name : study.analysis.tune) {
+      settings += plan.value(run, name) + "\n";
+    }
+    count.settings.insert(settings);
+  }
+  std::size_t width = 6;
+  for (const std::string& series : plan.series) {
+    width = std::max(width, series.size());
+  }
+  std::string text = fmt::format("{:<{}}  {:>8}  {:>8}  {:>14}\n", "series", width, "runs", "finished", "configurations");
+  for (std::size_t series = 0; series < counts.size(); ++series) {
+    text += fmt::format("{:<{}}  {:>8}  {:>8}  {:>14}\n", plan.series[series], width, counts[series].ids.size(),
+                        counts[series].done, counts[series].settings.size());
+  }
+  text += "\n";
+  for (const std::string& axis : plan.axes) {
+    // One line if all series agree, otherwise each says its own.
+    std::map<std::string, std::vector<std::string>> by_values;
+    for (std::size_t series = 0; series < plan.series.size(); ++series) {
+      if (const std::string values = varying_values(plan, series, axis); !values.empty()) {
+        by_values[values].push_back(plan.series[series]);
+      }
+    }
+    if (axis == "model" || by_values.empty()) {
+      continue;
+    }
+    bool first = true;
+    for (const auto& [values, series] : by_values) {
+      text += fmt::format("{:<14} {}{}\n", first ? axis : "", values,
+                          by_values.size() == 1 ? "" : "   (" + join_text(series, ", ") + ")");
+      first = false;
+    }
+  }
+  return text;
+}
+
+std::string accuracy_table(const Findings& findings) {
+  const std::size_t test = studies::measure_index("test_accuracy");
+  std::vector<std::string> task_names;
+  std::map<std::pair<std::string, std::string>, std::vector<const Cell*>> cells;
+  for (const Cell& cell : findings.cells()) {
+    const std::string task = findings.value(cell, "task");
+    if (std::ranges::find(task_names, task) == task_names.end()) {
+      task_names.push_back(task);
+    }
+    cells[{findings.value(cell, "series"), task}].push_back(&cell);
+  }
+  std::size_t width = 6;
+  for (const std::string& series : findings.plan().series) {
+    width = std::max(width, series.size());
+  }
+  std::string text = fmt::format("{:<{}}", "", width);
+  for (const std::string& task : task_names) {
+    text += fmt::format("  {:>12}", task);
+  }
+  text += "\n";
+  for (const std::string& series : findings.plan().series) {
+    text += fmt::format("{:<{}}", series, width);
+    for (const std::string& task : task_names) {
+      const auto found = cells.find({series, task});
+      if (found == cells.end()) {
+        text += fmt::format("  {:>12}", "-");
+        continue;
+      }
+      const measures::MeanWithErrors mean = studies::combine_units(studies::unit_values(found->second, test));
+      text += fmt::format("  {:>12}", fmt::format("{:.1f} ± {:.1f}", mean.mean, mean.error_within));
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+std::string claims_text(const std::vector<studies::ClaimResult>& claims) {
+  std::string text;
+  std::map<Verdict, int> counts;
+  for (const studies::ClaimResult& result : claims) {
+    ++counts[result.verdict];
+    text += fmt::format("{} {:<6} {}\n", mark(result.verdict), result.claim->id, result.claim->text);
+    text += fmt::format("         {}: {}\n", studies::verdict_text(result.verdict), result.reason);
+    // What speaks against a claim; the report has the rest.
+    for (const studies::CheckResult& check : result.checks) {
+      if (check.verdict != Verdict::kHolds || result.checks.size() == 1) {
+        text += fmt::format("         {} {}: {}{}\n", mark(check.verdict), check.text, studies::number_text(check),
+                            check.interval && !check.note.empty() ? " (" + check.note + ")" : "");
+      }
+    }
+  }
+  text += fmt::format("\n{} claims: {} hold, {} fail, {} undecided{}.\n", claims.size(), counts[Verdict::kHolds],
+                      counts[Verdict::kFails], counts[Verdict::kUndecided],
+                      counts[Verdict::kNoData] > 0 ? fmt::format(", {} without data", counts[Verdict::kNoData]) : "");
+  return text;
+}
+
+std::string ties_text(const Findings& findings) {
+  int splits = 0;
+  int tied = 0;
+  for (const Cell& cell : findings.cells()) {
+    for (const Cell::Split& split : cell.splits) {
+      splits += split.configurations > 1 ? 1 : 0;
+      tied += split.tied > 1 ? 1 : 0;
+    }
+  }
+  if (splits == 0) {
+    return "";
+  }
+  std::string text = fmt::format("Validation accuracy chose among configurations {} times and was tied {} times.", splits,
+                                 tied);
+  for (const report::TieSensitivity& other : report::tie_sensitivity(findings)) {
+    text += fmt::format(" With ties={} test accuracy changes by {:.2f} points on average (at most {:.1f}).", other.rule,
+                        other.mean_change, other.largest_change);
+  }
+  return text + "\n";
+}
+
+}  // namespace modlab::cli

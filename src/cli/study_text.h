@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "studies/claims.h"
+#include "studies/findings.h"
+#include "studies/study_plan.h"
+
+namespace modlab::cli {
+
+// What a plan trains: a line for each series, with how many of its runs are finished.
+std::string plan_table(const studies::Study& study, const studies::StudyPlan& plan,
+                       const std::unordered_set<std::string>& finished);
+
+// The study's first figure in words: mean test accuracy by series and task, averaged over the other axes.
+std::string accuracy_table(const studies::Findings& findings);
+
+// The claims, one after the other, with a mark, their numbers and a count at the end.
+std::string claims_text(const std::vector<studies::ClaimResult>& claims);
+
+// How often ties decided, and what another rule would have changed.
+std::string ties_text(const studies::Findings& findings);
+
+}  // namespace modlab::cli

@@ -1,0 +1,247 @@
+#include "report/figure_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/text.h"
+#include "measures/flops.h"
+#include "models/settings.h"
+#include "studies/claims.h"
+
+namespace modlab::report {
+namespace {
+
+using nlohmann::ordered_json;
+using studies::Cell;
+using studies::Figure;
+using studies::Findings;
+
+// Single runs behind a mean are worth showing while they can be told apart.
+constexpr std::size_t kMaxRunsShown = 30;
+
+ordered_json number_or_null(double value) { return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr); }
+
+// Numbers as numbers, so that an axis can be continuous and is sorted by size.
+ordered_json axis_value(const std::string& text) {
+  const std::optional<double> number = parse_real(text);
+  return number ? ordered_json(*number) : ordered_json(text);
+}
+
+// What stands above a panel: names speak for themselves, numbers need their axis.
+std::string panel_text(const std::string& axis, const std::string& value) {
+  return parse_real(value) ? axis_label(axis) + " " + value : value;
+}
+
+bool all_numbers(const std::vector<std::string>& values) {
+  return std::ranges::all_of(values, [](const std::string& value) { return parse_real(value).has_value(); });
+}
+
+std::vector<std::string> sorted_values(const Findings& findings, const std::vector<const Cell*>& cells,
+                                       const std::string& axis) {
+  std::vector<std::string> values = studies::axis_values(findings, cells, axis);
+  if (all_numbers(values)) {
+    std::ranges::sort(values, {}, [](const std::string& value) { return *parse_real(value); });
+  }
+  return values;
+}
+
+enum class Role { kPosition, kPanel };
+
+ordered_json axis_json(const Findings& findings, const std::vector<const Cell*>& cells, const std::string& axis,
+                       bool continuous, Role role) {
+  if (axis.empty()) {
+    return nullptr;
+  }
+  const std::vector<std::string> values = sorted_values(findings, cells, axis);
+  ordered_json json;
+  json["name"] = axis;
+  json["label"] = axis_label(axis);
+  json["ordinal"] = !(continuous && all_numbers(values));
+  for (const std::string& value : values) {
+    json["order"].push_back(role == Role::kPanel ? ordered_json(panel_text(axis, value)) : axis_value(value));
+  }
+  return json;
+}
+
+ordered_json measure_json(const studies::Measure& measure) {
+  ordered_json json;
+  json["name"] = measure.name;
+  json["label"] = measure.label;
+  json["unit"] = measure.unit;
+  json["log"] = measure.log;
+  json["domain"] =
+      measure.domain ? ordered_json{measure.domain->first, measure.domain->second} : ordered_json(nullptr);
+  json["higher_is_better"] = measure.higher_is_better;
+  return json;
+}
+
+ordered_json point_json(const std::vector<const Cell*>& cells, const std::vector<std::string>& measures_shown) {
+  ordered_json values = ordered_json::object();
+  for (const std::string& name : measures_shown) {
+    const studies::UnitValues units = studies::unit_values(cells, studies::measure_index(name));
+    if (units.empty()) {
+      continue;
+    }
+    const measures::MeanWithErrors mean = studies::combine_units(units);
+    ordered_json& json = values[name];
+    json["mean"] = number_or_null(mean.mean);
+    json["within"] = number_or_null(mean.error_within);
+    json["between"] = number_or_null(mean.error_between);
+    json["n"] = mean.count;
+    if (units.size() <= kMaxRunsShown) {
+      for (const auto& [unit, value] : units) {
+        json["runs"].push_back(number_or_null(value));
+      }
+    }
+  }
+  return values;
+}
+
+ordered_json chosen_json(const std::vector<const Cell*>& cells) {
+  ordered_json chosen = ordered_json::array();
+  if (cells.size() == 1) {
+    for (const Cell::Split& split : cells.front()->splits) {
+      chosen.push_back({{"split", split.split_seed}, {"settings", split.settings}});
+    }
+  }
+  return chosen;
+}
+
+ordered_json baseline_json(const Findings& findings, const std::vector<const Cell*>& cells, const Figure& figure) {
+  ordered_json lines = ordered_json::array();
+  const std::vector<std::string> names = studies::axis_values(findings, cells, "task");
+  for (const std::string& name : names) {
+    const bool by_panel = figure.panel == "task";
+    if (!by_panel && names.size() > 1) {
+      continue;
+    }
+    double rate = 0;
+    const tasks::TaskSuite& suite = findings.plan().suites.at(name);
+    for (const tasks::Task& task : suite.tasks) {
+      rate += 100 * tasks::always_zero_accuracy(task.table) / static_cast<double>(suite.tasks.size());
+    }
+    lines.push_back({{"panel", by_panel ? ordered_json(name) : ordered_json(nullptr)},
+                     {"value", rate},
+                     {"label", fmt::format("always 0: {:.4g} %", rate)}});
+  }
+  return lines;
+}
+
+ordered_json flop_table_json() {
+  ordered_json table;
+  table["columns"] = {"architecture", "task", "forward", "backward", "update", "printed in the paper"};
+  for (const measures::TableOneRow& row : measures::table_one()) {
+    const auto differs = row.computed.forward != row.printed.forward ||
+                         row.computed.backward != row.printed.backward || row.computed.update != row.printed.update;
+    table["rows"].push_back({models::model_name(row.model), row.task, row.computed.forward, row.computed.backward,
+                             row.computed.update,
+                             differs ? fmt::format("{}, {}, {}", row.printed.forward, row.printed.backward,
+                                                   row.printed.update)
+                                     : "the same"});
+  }
+  table["notes"] = {"Weights used for one sample forward and backward, and parameters updated; biases and activations are "
+                    "not counted.",
+                    "The printed backward entry of modular-shared on MNIST leaves out the weights of the Boolean modules."};
+  return table;
+}
+
+ordered_json empty_figure(const Figure& figure, const char* kind) {
+  ordered_json json;
+  json["id"] = figure.id;
+  json["paper"] = figure.paper;
+  json["title"] = figure.title;
+  json["about"] = figure.about;
+  json["kind"] = kind;
+  for (const char* axis : {"x", "y", "panel", "row", "series"}) {
+    json[axis] = nullptr;
+  }
+  for (const char* list : {"measures", "baseline", "rows"}) {
+    json[list] = ordered_json::array();
+  }
+  return json;
+}
+
+ordered_json drawn_figure(const Findings& findings, const Figure& figure) {
+  const bool heatmap = figure.kind == Figure::Kind::kHeatmap;
+  const bool lines = figure.kind == Figure::Kind::kLines;
+  std::vector<const Cell*> cells;
+  for (const Cell& cell : findings.cells(figure.tune)) {
+    if (findings.matches(cell, figure.where)) {
+      cells.push_back(&cell);
+    }
+  }
+  ordered_json json = empty_figure(figure, heatmap ? "heatmap" : lines ? "lines" : "bars");
+  json["x"] = axis_json(findings, cells, figure.x, lines, Role::kPosition);
+  json["y"] = axis_json(findings, cells, figure.y, false, Role::kPosition);
+  json["panel"] = axis_json(findings, cells, figure.panel, false, Role::kPanel);
+  json["row"] = axis_json(findings, cells, figure.row, false, Role::kPanel);
+  json["series"] = axis_json(findings, cells, figure.series, false, Role::kPanel);
+  for (const std::string& name : figure.measures) {
+    json["measures"].push_back(measure_json(*studies::find_measure(name)));
+  }
+  json["baseline"] = baseline_json(findings, cells, figure);
+
+  const std::vector<std::string> axes = {figure.x, figure.y, figure.panel, figure.row, figure.series};
+  std::map<std::vector<std::string>, std::vector<const Cell*>> points;
+  std::vector<std::vector<std::string>> order;
+  for (const Cell* cell : cells) {
+    std::vector<std::string> key;
+    for (const std::string& axis : axes) {
+      key.push_back(axis.empty() ? "" : findings.value(*cell, axis));
+    }
+    std::vector<const Cell*>& point = points[key];
+    if (point.empty()) {
+      order.push_back(key);
+    }
+    point.push_back(cell);
+  }
+  for (const std::vector<std::string>& key : order) {
+    const std::vector<const Cell*>& point = points.at(key);
+    ordered_json row;
+    row["x"] = axis_value(key[0]);
+    if (!figure.y.empty()) {
+      row["y"] = axis_value(key[1]);
+    }
+    for (const auto& [name, axis, at] : {std::tuple{"panel", &figure.panel, 2}, std::tuple{"row", &figure.row, 3},
+                                         std::tuple{"series", &figure.series, 4}}) {
+      if (!axis->empty()) {
+        row[name] = panel_text(*axis, key[static_cast<std::size_t>(at)]);
+      }
+    }
+    row["values"] = point_json(point, figure.measures);
+    row["chosen"] = chosen_json(point);
+    json["rows"].push_back(std::move(row));
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string axis_label(const std::string& axis) {
+  static const std::map<std::string, std::string> kLabels = {
+      {"ratio", "training ratio"},      {"lr", "functional learning rate"}, {"lr_structural", "structural learning rate"},
+      {"series", "architecture"},       {"tau", "temperature"},             {"fan_in", "inputs of a module"},
+      {"pool", "pool"},                 {"slots", "slots"},                 {"modules", "modules"},
+      {"weight_decay", "weight decay"}, {"batch_size", "batch size"},       {"gumbel", "Gumbel noise"}};
+  const auto found = kLabels.find(axis);
+  return found == kLabels.end() ? axis : found->second;
+}
+
+ordered_json figure_data(const Findings& findings) {
+  ordered_json figures = ordered_json::array();
+  for (const Figure& figure : findings.study().figures) {
+    if (figure.kind == Figure::Kind::kFlopTable) {
+      ordered_json json = empty_figure(figure, "table");
+      json["table"] = flop_table_json();
+      figures.push_back(std::move(json));
+    } else {
+      figures.push_back(drawn_figure(findings, figure));
+    }
+  }
+  return figures;
+}
+
+}  // namespace modlab::report

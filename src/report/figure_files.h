@@ -1,0 +1,14 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace modlab::report {
+
+// Draws every figure of the report, for each of its measures, as an SVG and a PNG file for a paper: black on white, PNG
+// with 200 dots an inch. Returns the paths. Needs node and rsvg-convert; throws ConfigError if one is missing, before
+// anything is written.
+std::vector<std::string> write_figure_files(const nlohmann::ordered_json& report, const std::string& folder);
+
+}  // namespace modlab::report

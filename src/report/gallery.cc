@@ -1,0 +1,320 @@
+#include "report/gallery.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <set>
+
+#include "core/errors.h"
+#include "core/text.h"
+#include "io/compress.h"
+#include "measures/specialisation.h"
+#include "models/blueprint.h"
+#include "models/population.h"
+#include "report/tables.h"
+#include "studies/curve.h"
+
+namespace modlab::report {
+namespace {
+
+using nlohmann::ordered_json;
+using studies::Cell;
+using studies::Findings;
+using studies::Record;
+
+constexpr std::size_t kMaxCells = 24;
+constexpr std::size_t kCurvePoints = 160;
+
+std::string gate_text(const tasks::FunctionGraph& graph, const tasks::Gate& gate) {
+  std::vector<std::string> inputs;
+  for (const tasks::Wire& wire : gate.inputs) {
+    inputs.push_back(tasks::wire_text(graph, wire));
+  }
+  return fmt::format("{}({})", tasks::op_name(gate.op), join_text(inputs, ","));
+}
+
+// Nodes of a network and of the truth under the names they have in the picture.
+struct Drawing {
+  const tasks::Routing& routing;
+  const tasks::Task& task;
+  const std::optional<measures::InSitu>& in_situ;
+  ordered_json nodes = ordered_json::array();
+  ordered_json edges = ordered_json::array();
+
+  static std::string input_id(int index) { return fmt::format("x{}", index); }
+  static std::string slot_id(int level, int slot) { return fmt::format("m{}.{}", level, slot); }
+  static std::string output_id(int index) { return fmt::format("y{}", index); }
+
+  // Level 0 is the inputs.
+  static std::string node_id(int level, int index) { return level == 0 ? input_id(index) : slot_id(level, index); }
+
+  int gate_of(int level, int slot) const {
+    return in_situ ? in_situ->matching[static_cast<std::size_t>(level) - 1][static_cast<std::size_t>(slot)] : -1;
+  }
+
+  void add_nodes() {
+    for (std::size_t input = 0; input < task.input_names.size(); ++input) {
+      add_node(input_id(static_cast<int>(input)), "input", 0, static_cast<int>(input), task.input_names[input]);
+    }
+    std::size_t slot_number = 0;
+    for (std::size_t level = 0; level < routing.inputs.size(); ++level) {
+      for (std::size_t slot = 0; slot < routing.inputs[level].size(); ++slot, ++slot_number) {
+        add_slot(static_cast<int>(level) + 1, static_cast<int>(slot), slot_number);
+      }
+    }
+    for (std::size_t output = 0; output < routing.outputs.size(); ++output) {
+      add_node(output_id(static_cast<int>(output)), "output", static_cast<int>(routing.inputs.size()) + 1,
+               static_cast<int>(output), task.output_names[output]);
+    }
+  }
+
+  ordered_json& add_node(const std::string& id, const char* kind, int level, int index, const std::string& label) {
+    nodes.push_back({{"id", id},
+                     {"kind", kind},
+                     {"level", level},
+                     {"index", index},
+                     {"label", label},
+                     {"pool", nullptr},
+                     {"gate", nullptr},
+                     {"correlation", nullptr},
+                     {"surplus", false}});
+    return nodes.back();
+  }
+
+  void add_slot(int level, int slot, std::size_t slot_number) {
+    ordered_json& node = add_node(slot_id(level, slot), "module", level, slot, fmt::format("{}.{}", level, slot));
+    if (!routing.modules.empty()) {
+      node["pool"] = routing.modules[static_cast<std::size_t>(level) - 1][static_cast<std::size_t>(slot)];
+    }
+    if (!in_situ) {
+      return;
+    }
+    const int gate = gate_of(level, slot);
+    if (gate < 0) {
+      node["surplus"] = true;
+      return;
+    }
+    const tasks::FunctionGraph& graph = *task.graph;
+    std::size_t gate_number = 0;
+    for (int below = 0; below + 1 < level; ++below) {
+      gate_number += graph.levels[static_cast<std::size_t>(below)].size();
+    }
+    node["gate"] = gate_text(graph, graph.levels[static_cast<std::size_t>(level) - 1][static_cast<std::size_t>(gate)]);
+    node["correlation"] = in_situ->correlation[slot_number][gate_number + static_cast<std::size_t>(gate)];
+  }
+
+  // Where a node of the truth lies in the network, or nothing if no slot is matched with it.
+  std::optional<std::string> place_of(const tasks::Wire& wire) const {
+    if (wire.level == 0) {
+      return input_id(wire.index);
+    }
+    const auto level = static_cast<std::size_t>(wire.level) - 1;
+    if (level >= in_situ->matching.size()) {
+      return std::nullopt;
+    }
+    const std::vector<int>& matching = in_situ->matching[level];
+    const auto found = std::ranges::find(matching, wire.index);
+    return found == matching.end() ? std::nullopt
+                                   : std::optional(slot_id(wire.level, static_cast<int>(found - matching.begin())));
+  }
+
+  std::set<std::pair<std::string, std::string>> true_edges() const {
+    std::set<std::pair<std::string, std::string>> truth;
+    if (!in_situ) {
+      return truth;
+    }
+    const tasks::FunctionGraph& graph = *task.graph;
+    const auto add = [&](const tasks::Wire& from, const std::optional<std::string>& to) {
+      if (const std::optional<std::string> place = place_of(from); place && to) {
+        truth.emplace(*place, *to);
+      }
+    };
+    for (std::size_t level = 0; level < graph.levels.size(); ++level) {
+      for (std::size_t gate = 0; gate < graph.levels[level].size(); ++gate) {
+        const std::optional<std::string> place =
+            place_of({static_cast<int>(level) + 1, static_cast<int>(gate), false});
+        for (const tasks::Wire& wire : graph.levels[level][gate].inputs) {
+          add(wire, place);
+        }
+      }
+    }
+    for (std::size_t output = 0; output < graph.outputs.size(); ++output) {
+      add(graph.outputs[output], output_id(static_cast<int>(output)));
+    }
+    return truth;
+  }
+
+  std::set<std::pair<std::string, std::string>> learned_edges() const {
+    std::set<std::pair<std::string, std::string>> learned;
+    for (std::size_t level = 0; level < routing.inputs.size(); ++level) {
+      for (std::size_t slot = 0; slot < routing.inputs[level].size(); ++slot) {
+        for (const int candidate : routing.inputs[level][slot]) {
+          learned.emplace(node_id(static_cast<int>(level), candidate),
+                          slot_id(static_cast<int>(level) + 1, static_cast<int>(slot)));
+        }
+      }
+    }
+    for (std::size_t output = 0; output < routing.outputs.size(); ++output) {
+      int slot = routing.outputs[output];
+      auto level = static_cast<int>(routing.inputs.size());
+      if (routing.outputs_from_all_levels) {
+        level = 1;
+        while (slot >= static_cast<int>(routing.inputs[static_cast<std::size_t>(level) - 1].size())) {
+          slot -= static_cast<int>(routing.inputs[static_cast<std::size_t>(level++) - 1].size());
+        }
+      }
+      learned.emplace(slot_id(level, slot), output_id(static_cast<int>(output)));
+    }
+    return learned;
+  }
+
+  void add_edges() {
+    const auto truth = true_edges();
+    const auto learned = learned_edges();
+    for (const auto& edge : learned) {
+      // Without a truth there is nothing to be wrong about.
+      const bool right = !in_situ || truth.contains(edge);
+      edges.push_back({{"from", edge.first}, {"to", edge.second}, {"state", right ? "right" : "wrong"}});
+    }
+    for (const auto& edge : truth) {
+      if (!learned.contains(edge)) {
+        edges.push_back({{"from", edge.first}, {"to", edge.second}, {"state", "missing"}});
+      }
+    }
+  }
+};
+
+std::optional<std::vector<float>> parameters_of(studies::Store& store, const std::string& id, const char* snapshot,
+                                                std::size_t count) {
+  const std::optional<std::string> stored = store.weights(id, snapshot);
+  if (!stored) {
+    return std::nullopt;
+  }
+  const std::string bytes = io::expand(*stored, count * sizeof(float), store.path());
+  std::vector<float> parameters(count);
+  std::memcpy(parameters.data(), bytes.data(), bytes.size());
+  return parameters;
+}
+
+ordered_json graph_json(const Findings& findings, studies::Store& store, const studies::PlannedRun& run) {
+  const tasks::TaskSuite& suite = findings.plan().suite_of(run.spec);
+  const models::Blueprint blueprint = models::make_blueprint(run.spec, suite);
+  const auto* shape = std::get_if<models::ModularShape>(&blueprint.shape);
+  if (shape == nullptr) {
+    return nullptr;
+  }
+  const char* snapshot = findings.study().analysis.snapshot == studies::SnapshotKind::kBest ? "best" : "last";
+  const std::optional<std::vector<float>> parameters =
+      parameters_of(store, run.id, snapshot, blueprint.layout.count);
+  if (!parameters) {
+    return nullptr;
+  }
+  const std::vector<tasks::Routing> routing = models::learned_routing(*shape, *parameters);
+  std::optional<measures::InSitu> in_situ;
+  try {
+    in_situ = measures::in_situ_correlation(blueprint, suite, 0, *parameters);
+  } catch (const ConfigError&) {
+    // The best matching cannot be found in time: the network is drawn without the truth.
+  }
+  Drawing drawing{routing.front(), suite.tasks.front(), in_situ};
+  drawing.add_nodes();
+  drawing.add_edges();
+  return {{"nodes", drawing.nodes}, {"edges", drawing.edges}};
+}
+
+ordered_json curve_json(const Findings& findings, studies::Store& store, const studies::PlannedRun& run) {
+  ordered_json json = {{"epochs", ordered_json::array()},
+                       {"train", ordered_json::array()},
+                       {"validation", ordered_json::array()},
+                       {"test", ordered_json::array()}};
+  const std::optional<std::string> stored = store.curve(run.id);
+  if (!stored) {
+    return json;
+  }
+  const studies::Curve curve = studies::decode_curve(*stored, run.spec.epochs, store.path());
+  const models::PartRows rows = models::part_rows(run.spec, findings.plan().suite_of(run.spec));
+  const int part_rows[] = {rows.train, rows.validation, rows.test};
+  const char* const names[] = {"train", "validation", "test"};
+  const auto epochs = static_cast<std::size_t>(run.spec.epochs);
+  const std::size_t step = std::max<std::size_t>(1, epochs / kCurvePoints);
+  for (std::size_t epoch = 0; epoch < epochs; epoch += step) {
+    json["epochs"].push_back(epoch + 1);
+    for (std::size_t part = 0; part < engine::kParts; ++part) {
+      const double accuracy = 100.0 * curve.right_bits[part][epoch] / (part_rows[part] * rows.outputs);
+      json[names[part]].push_back(std::round(10 * accuracy) / 10);
+    }
+  }
+  return json;
+}
+
+std::vector<const Cell*> gallery_cells(const Findings& findings) {
+  std::vector<const Cell*> cells;
+  for (const Cell& cell : findings.cells()) {
+    if (!cell.example->spec.is_mlp() && findings.matches(cell, findings.study().gallery)) {
+      cells.push_back(&cell);
+    }
+  }
+  // Evenly over what there is, if there is too much.
+  std::vector<const Cell*> chosen;
+  const std::size_t step = (cells.size() + kMaxCells - 1) / kMaxCells;
+  for (std::size_t at = 0; at < cells.size(); at += std::max<std::size_t>(1, step)) {
+    chosen.push_back(cells[at]);
+  }
+  return chosen;
+}
+
+}  // namespace
+
+ordered_json gallery(const Findings& findings, studies::Store& store) {
+  const std::size_t test = studies::measure_index("test_accuracy");
+  const std::size_t train = studies::measure_index("train_accuracy");
+  const std::size_t distance = studies::measure_index("edit_distance");
+  const std::size_t updates = studies::measure_index("updates");
+  const CellNames names(findings);
+  ordered_json networks = ordered_json::array();
+  for (const Cell* cell : gallery_cells(findings)) {
+    std::vector<std::pair<const Record*, const Cell::Split*>> runs;
+    for (const Cell::Split& split : cell->splits) {
+      for (const Record* record : split.runs) {
+        runs.emplace_back(record, &split);
+      }
+    }
+    std::stable_sort(runs.begin(), runs.end(), [&](const auto& a, const auto& b) {
+      const double first = a.first->values[test];
+      const double second = b.first->values[test];
+      return first != second ? first > second : a.first->values[updates] < b.first->values[updates];
+    });
+    const std::pair<const char*, std::size_t> ranks[] = {
+        {"best", 0}, {"median", runs.size() / 2}, {"worst", runs.size() - 1}};
+    std::set<std::size_t> shown;
+    for (const auto& [rank, at] : ranks) {
+      if (!shown.insert(at).second) {
+        continue;
+      }
+      const auto& [record, split] = runs[at];
+      const studies::PlannedRun& run = *record->run;
+      ordered_json json;
+      json["id"] = run.id;
+      json["cell"] = findings.value(*cell, "series") + ", " + names.name(*cell);
+      json["rank"] = rank;
+      json["series"] = findings.value(*cell, "series");
+      json["task"] = run.spec.task;
+      json["settings"] = fmt::format("{}{}split {}, seed {}", split->settings, split->settings.empty() ? "" : ", ",
+                                     run.spec.split_seed, run.spec.seed);
+      json["accuracy"] = {{"train", record->values[train]},
+                          {"validation", record->validation_accuracy},
+                          {"test", record->values[test]}};
+      json["best_epoch"] = record->best_epoch;
+      const double edits = record->values[distance];
+      json["edit_distance"] = edits == edits ? ordered_json(edits) : ordered_json(nullptr);
+      json["graph"] = graph_json(findings, store, run);
+      json["curve"] = curve_json(findings, store, run);
+      networks.push_back(std::move(json));
+    }
+  }
+  return networks;
+}
+
+}  // namespace modlab::report

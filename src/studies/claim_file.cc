@@ -1,0 +1,276 @@
+#include "studies/claim_file.h"
+
+#include <fmt/format.h>
+
+#include "core/errors.h"
+#include "core/text.h"
+#include "studies/measure.h"
+#include "studies/study_plan.h"
+#include "studies/yaml_map.h"
+
+namespace modlab::studies {
+namespace {
+
+// Spec 7: comparable means within three points; "at least" allows one.
+constexpr double kComparable = 3;
+constexpr double kAtLeast = 1;
+
+template <typename Value>
+struct Word {
+  const char* text;
+  Value value;
+};
+
+template <typename Value, std::size_t kCount>
+Value read_word(YamlMap& map, const std::string& key, const std::string& otherwise,
+                const Word<Value> (&words)[kCount]) {
+  const std::string text = map.text(key, otherwise);
+  std::vector<std::string> known;
+  for (const Word<Value>& word : words) {
+    if (text == word.text) {
+      return word.value;
+    }
+    known.emplace_back(word.text);
+  }
+  map.fail(map.get(key).IsDefined() ? map.get(key) : map.node(),
+           fmt::format("'{}' is one of {}, not '{}'", key, join_text(known, ", "), text));
+}
+
+constexpr Word<Figure::Kind> kFigureKinds[] = {{"lines", Figure::Kind::kLines},
+                                               {"bars", Figure::Kind::kBars},
+                                               {"heatmap", Figure::Kind::kHeatmap},
+                                               {"flop-table", Figure::Kind::kFlopTable}};
+constexpr Word<Check::Expect> kExpectations[] = {{"greater", Check::Expect::kGreater},
+                                                 {"less", Check::Expect::kLess},
+                                                 {"at_least", Check::Expect::kAtLeast},
+                                                 {"at_most", Check::Expect::kAtMost},
+                                                 {"comparable", Check::Expect::kComparable}};
+
+// An axis by the name that the plan has for it.
+std::string axis_name(YamlMap& map, const std::string& key, const std::string& axis) {
+  if (axis.empty() || axis == "series") {
+    return axis;
+  }
+  const models::Setting* setting = models::find_setting(axis);
+  if (setting == nullptr) {
+    map.fail(map.get(key), fmt::format("'{}' must be series or the name of a setting, not '{}'", key, axis));
+  }
+  return setting->name;
+}
+
+std::string read_axis(YamlMap& map, const std::string& key) { return axis_name(map, key, map.text(key)); }
+
+std::string required_axis(YamlMap& map, const std::string& key) {
+  map.required_text(key);
+  return read_axis(map, key);
+}
+
+// Values as the plan writes them, so that 1, 1.0 and 1e0 select the same runs.
+std::vector<std::string> read_axis_values(YamlMap& map, const std::string& axis) {
+  std::vector<std::string> values = map.texts(axis);
+  if (axis == "series") {
+    return values;
+  }
+  const models::Setting& setting = *models::find_setting(axis);
+  for (std::string& value : values) {
+    models::RunSpec spec;
+    try {
+      setting.set(spec, value);
+    } catch (const ConfigError& error) {
+      map.fail(map.get(axis), error.what());
+    }
+    value = value_text(setting, spec);
+  }
+  return values;
+}
+
+std::string read_measure(YamlMap& map, const std::string& key) {
+  const std::string name = map.required_text(key);
+  if (find_measure(name) == nullptr) {
+    map.fail(map.get(key), fmt::format("there is no measure '{}'{}", name, did_you_mean(name, measure_names())));
+  }
+  return name;
+}
+
+std::map<std::string, double> read_measures(YamlMap& map, const std::string& key) {
+  if (!map.has(key)) {
+    map.fail(map.node(), fmt::format("a check of this kind needs '{}'", key));
+  }
+  YamlMap entries(map.get(key), map.source(), "'" + key + "'");
+  std::map<std::string, double> values;
+  for (const std::string& name : entries.keys()) {
+    if (find_measure(name) == nullptr) {
+      map.fail(map.get(key), fmt::format("there is no measure '{}'{}", name, did_you_mean(name, measure_names())));
+    }
+    values[name] = entries.number(name, 0);
+  }
+  return values;
+}
+
+std::vector<Selector> read_sides(YamlMap& map, const std::string& key, std::size_t count) {
+  const YAML::Node node = map.get(key);
+  std::vector<Selector> sides;
+  if (count == 1) {
+    sides.push_back(read_selector(node, map.source()));
+  } else if (node.IsSequence()) {
+    for (const YAML::Node& side : node) {
+      sides.push_back(read_selector(side, map.source()));
+    }
+  }
+  if (sides.size() != count) {
+    map.fail(node, fmt::format("'{}' needs {} sides", key, count));
+  }
+  return sides;
+}
+
+Check read_check(const YAML::Node& node, const std::string& source) {
+  YamlMap map(node, source, "a check");
+  Check check;
+  check.text = map.text("text");
+  check.expect = read_word(map, "expect", "greater", kExpectations);
+  if (map.has("compare")) {
+    check.kind = Check::Kind::kCompare;
+    check.sides = read_sides(map, "compare", 2);
+    check.measure = read_measure(map, "measure");
+  } else if (map.has("trend")) {
+    check.kind = Check::Kind::kTrend;
+    check.sides = read_sides(map, "trend", 1);
+    check.measure = read_measure(map, "measure");
+    check.along = required_axis(map, "along");
+  } else if (map.has("value")) {
+    check.kind = Check::Kind::kValue;
+    check.sides = read_sides(map, "value", 1);
+    check.measure = read_measure(map, "measure");
+  } else if (map.has("reaches")) {
+    check.kind = Check::Kind::kReaches;
+    check.sides = read_sides(map, "reaches", 2);
+    check.measure = read_measure(map, "measure");
+    check.along = required_axis(map, "along");
+    check.level = map.number("level", check.level);
+  } else if (map.has("tracks")) {
+    check.kind = Check::Kind::kTracks;
+    check.sides = read_sides(map, "tracks", 1);
+    check.measure = read_measure(map, "measure");
+    check.other_measure = read_measure(map, "other");
+  } else if (map.has("best_at")) {
+    check.kind = Check::Kind::kBestAt;
+    check.best = read_selector(map.get("best_at"), source);
+    check.sides = map.has("of") ? read_sides(map, "of", 1) : std::vector<Selector>{{}};
+    check.measure = read_measure(map, "measure");
+  } else if (map.has("every")) {
+    check.kind = Check::Kind::kEvery;
+    check.sides = read_sides(map, "every", 1);
+    check.given = read_measures(map, "given");
+    check.then = read_measures(map, "then");
+  } else if (map.has("flop_table")) {
+    check.kind = Check::Kind::kFlopTable;
+    map.get("flop_table");
+  } else {
+    map.fail(node, "a check is one of compare, trend, value, reaches, tracks, best_at, every, flop_table");
+  }
+  check.threshold = map.number("threshold", 0);
+  check.margin = map.number("margin", check.expect == Check::Expect::kComparable ? kComparable : kAtLeast);
+  map.done();
+  return check;
+}
+
+}  // namespace
+
+std::vector<std::string> tune_names(std::vector<std::string> names) {
+  for (std::string& name : names) {
+    const models::Setting* setting = models::find_setting(name);
+    if (setting == nullptr || setting->name == "seed" || setting->name == "split_seed") {
+      throw ConfigError(fmt::format("tune lists settings to choose by validation, such as lr, not '{}'", name));
+    }
+    name = setting->name;
+  }
+  return names;
+}
+
+std::vector<std::string> read_tune(YamlMap& map) {
+  try {
+    return tune_names(map.texts("tune"));
+  } catch (const ConfigError& error) {
+    const std::string message = error.what();
+    if (message.starts_with(map.source())) {
+      throw;
+    }
+    map.fail(map.get("tune"), message);
+  }
+}
+
+Selector read_selector(const YAML::Node& node, const std::string& source) {
+  Selector selector;
+  if (!node.IsDefined() || node.IsNull()) {
+    return selector;
+  }
+  if (node.IsScalar()) {
+    return {{"series", {node.Scalar()}}};
+  }
+  YamlMap map(node, source, "a selection");
+  for (const std::string& axis : map.keys()) {
+    const std::string name = axis_name(map, axis, axis);
+    selector[name] = read_axis_values(map, axis);
+  }
+  return selector;
+}
+
+Figure read_figure(const YAML::Node& node, const std::string& source) {
+  YamlMap map(node, source, "a figure");
+  Figure figure;
+  figure.id = map.required_text("id");
+  figure.paper = map.text("paper");
+  figure.title = map.required_text("title");
+  figure.about = map.text("about");
+  figure.kind = read_word(map, "kind", "lines", kFigureKinds);
+  if (figure.kind != Figure::Kind::kFlopTable) {
+    figure.x = read_axis(map, "x");
+    figure.y = read_axis(map, "y");
+    figure.panel = read_axis(map, "panel");
+    figure.row = read_axis(map, "row");
+    figure.series = read_axis(map, "series");
+    figure.measures = map.texts("measures");
+    for (const std::string& name : figure.measures) {
+      if (find_measure(name) == nullptr) {
+        map.fail(map.get("measures"),
+                 fmt::format("there is no measure '{}'{}", name, did_you_mean(name, measure_names())));
+      }
+    }
+    if (figure.x.empty() || figure.measures.empty()) {
+      map.fail(node, "a figure needs 'x' and 'measures'");
+    }
+    figure.where = read_selector(map.get("where"), source);
+    if (map.has("tune")) {
+      figure.tune = read_tune(map);
+    }
+  }
+  map.done();
+  return figure;
+}
+
+Claim read_claim(const YAML::Node& node, const std::string& source) {
+  YamlMap map(node, source, "a claim");
+  Claim claim;
+  claim.id = map.required_text("id");
+  claim.figure = map.text("figure");
+  claim.text = map.required_text("text");
+  claim.each = read_axis(map, "each");
+  claim.where = read_selector(map.get("where"), source);
+  claim.over = map.has("over") ? map.texts("over") : std::vector<std::string>{"task", "ratio"};
+  for (std::string& axis : claim.over) {
+    axis = axis_name(map, "over", axis);
+  }
+  if (map.has("tune")) {
+    claim.tune = read_tune(map);
+  }
+  for (const YAML::Node& check : map.maps("checks")) {
+    claim.checks.push_back(read_check(check, source));
+  }
+  if (claim.checks.empty()) {
+    map.fail(node, "a claim needs 'checks'");
+  }
+  map.done();
+  return claim;
+}
+
+}  // namespace modlab::studies

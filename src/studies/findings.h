@@ -1,0 +1,51 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "measures/statistics.h"
+#include "studies/selection.h"
+#include "studies/study.h"
+
+namespace modlab::studies {
+
+// A training that can be paired with another one: the same rows, and the same number of the training seed.
+using Unit = std::pair<std::uint32_t, std::uint64_t>;  // split seed, training seed
+using UnitValues = std::map<Unit, double>;
+
+// What a study has found: its finished runs and the configurations that selection chose. The source of figures, claims
+// and tables.
+class Findings {
+ public:
+  Findings(const Study& study, const StudyPlan& plan, Store& store);
+
+  const Study& study() const { return study_; }
+  const StudyPlan& plan() const { return plan_; }
+  const std::vector<Record>& records() const { return records_; }
+  // The chosen cells, with the study's list of tuned settings or another one.
+  const std::vector<Cell>& cells(const std::optional<std::vector<std::string>>& tune = std::nullopt) const;
+
+  std::string value(const Cell& cell, const std::string& axis) const { return plan_.value(*cell.example, axis); }
+  bool matches(const Cell& cell, const Selector& selector) const;
+  // What guessing the more frequent value of each output reaches, in percent.
+  double base_rate(const Cell& cell) const;
+
+ private:
+  const Study& study_;
+  const StudyPlan& plan_;
+  std::vector<Record> records_;
+  std::map<std::string, double> base_rates_;  // by task
+  mutable std::map<std::vector<std::string>, std::vector<Cell>> cells_;
+};
+
+// A measure of all runs of some cells, averaged over the cells for each unit; runs without the measure are left out.
+UnitValues unit_values(const std::vector<const Cell*>& cells, std::size_t measure);
+double mean_of(const UnitValues& values);
+// Mean with both standard errors (spec 6.5).
+measures::MeanWithErrors combine_units(const UnitValues& values);
+
+}  // namespace modlab::studies

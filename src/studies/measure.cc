@@ -1,0 +1,108 @@
+#include "studies/measure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace modlab::studies {
+namespace {
+
+using engine::Part;
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr int kMaxNamedTasks = 8;
+constexpr double kAll = 100;
+
+const PartResult& part(const MeasuredRun& run, Part which) {
+  return run.snapshot.parts[static_cast<std::size_t>(which)];
+}
+
+double task_accuracy(const MeasuredRun& run, int task, Part which) {
+  const auto index = static_cast<std::size_t>(task);
+  return index < run.snapshot.tasks.size() ? run.snapshot.tasks[index][static_cast<std::size_t>(which)].accuracy
+                                           : kNone;
+}
+
+std::vector<Measure> make_table() {
+  const std::pair<double, double> percent{0, 100};
+  const std::pair<double, double> share{0, 1};
+  std::vector<Measure> table = {
+      {"test_accuracy", "test accuracy", "%", false, percent, true, true, -1,
+       [](const MeasuredRun& run, int) { return part(run, Part::kTest).accuracy; }},
+      {"train_accuracy", "training accuracy", "%", false, percent, true, true, -1,
+       [](const MeasuredRun& run, int) { return part(run, Part::kTrain).accuracy; }},
+      {"validation_accuracy", "validation accuracy", "%", false, percent, true, true, -1,
+       [](const MeasuredRun& run, int) { return part(run, Part::kValidation).accuracy; }},
+      {"test_row_accuracy", "test rows with all bits right", "%", false, percent, true, false, -1,
+       [](const MeasuredRun& run, int) { return part(run, Part::kTest).row_accuracy; }},
+      {"generalisation_gap", "training minus test accuracy", "points", false, std::nullopt, false, false, -1,
+       [](const MeasuredRun& run, int) { return part(run, Part::kTrain).accuracy - part(run, Part::kTest).accuracy; }},
+      {"perfect", "runs that are right on every row", "%", false, percent, true, false, -1,
+       [](const MeasuredRun& run, int) {
+         return std::ranges::all_of(run.snapshot.parts, [](const PartResult& each) { return each.accuracy == kAll; })
+                    ? kAll
+                    : 0;
+       }},
+      {"flops", "training cost to the best epoch", "FLOPs", true, std::nullopt, false, false, -1,
+       [](const MeasuredRun& run, int) {
+         return measures::training_flops(run.flops, run.snapshot.epoch, run.train_rows, run.planned.spec.batch_size,
+                                         measures::Counting::kPaper);
+       }},
+      {"updates", "weight updates to the best epoch", "updates", true, std::nullopt, false, false, -1,
+       [](const MeasuredRun& run, int) {
+         return measures::updates_to_epoch(run.snapshot.epoch, run.train_rows, run.planned.spec.batch_size,
+                                           measures::Counting::kPaper);
+       }},
+      {"edit_distance", "graph edit distance", "edits", false, std::nullopt, false, false, -1,
+       [](const MeasuredRun& run, int) { return run.snapshot.measures.edit_distance; }},
+      {"structure_found", "runs with the true wiring", "%", false, percent, true, false, -1,
+       [](const MeasuredRun& run, int) {
+         const double distance = run.snapshot.measures.edit_distance;
+         return distance != distance ? kNone : distance == 0 ? kAll : 0;
+       }},
+      {"specialisation", "|correlation| with the first level's gate", "", false, share, true, false, -1,
+       [](const MeasuredRun& run, int) { return run.snapshot.measures.specialisation; }},
+      {"specialisation_max", "largest |correlation| with the first level's gate", "", false, share, true, false, -1,
+       [](const MeasuredRun& run, int) { return run.snapshot.measures.specialisation_max; }},
+      {"in_situ", "mean |correlation| with the matched gates", "", false, share, true, false, -1,
+       [](const MeasuredRun& run, int) { return run.snapshot.measures.in_situ; }},
+      {"module_reuse", "modules that several tasks use", "%", false, percent, true, false, -1,
+       [](const MeasuredRun& run, int) { return kAll * run.snapshot.measures.module_reuse; }},
+  };
+  for (int task = 0; task < kMaxNamedTasks; ++task) {
+    table.push_back({fmt::format("test_accuracy_{}", task + 1), fmt::format("test accuracy, task {}", task + 1), "%",
+                     false, percent, true, true, task,
+                     [](const MeasuredRun& run, int which) { return task_accuracy(run, which, Part::kTest); }});
+    table.push_back({fmt::format("train_accuracy_{}", task + 1), fmt::format("training accuracy, task {}", task + 1),
+                     "%", false, percent, true, true, task,
+                     [](const MeasuredRun& run, int which) { return task_accuracy(run, which, Part::kTrain); }});
+  }
+  return table;
+}
+
+}  // namespace
+
+const std::vector<Measure>& all_measures() {
+  static const std::vector<Measure> kTable = make_table();
+  return kTable;
+}
+
+const Measure* find_measure(const std::string& name) {
+  const auto found = std::ranges::find(all_measures(), name, &Measure::name);
+  return found == all_measures().end() ? nullptr : &*found;
+}
+
+std::size_t measure_index(const std::string& name) {
+  return static_cast<std::size_t>(find_measure(name) - all_measures().data());
+}
+
+std::vector<std::string> measure_names() {
+  std::vector<std::string> names;
+  for (const Measure& measure : all_measures()) {
+    names.push_back(measure.name);
+  }
+  return names;
+}
+
+}  // namespace modlab::studies

@@ -1,0 +1,292 @@
+#include <gtest/gtest-spi.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "studies/measure.h"
+#include "studies/study.h"
+#include "studies/study_plan.h"
+
+namespace modlab::studies {
+namespace {
+
+// What the figures and claims of a built-in study name must be there when its paper preset has run. A misspelt series
+// would otherwise be a claim without data that nobody misses.
+class BuiltInClaims : public testing::TestWithParam<std::string> {
+ protected:
+  BuiltInClaims() : study_(load_study(GetParam())) {
+    // Splits and seeds add nothing to what there is.
+    apply_override(study_, "split_seed=40");
+    apply_override(study_, "seed=0");
+    plan_ = plan_study(study_, "paper");
+    for (const PlannedRun& run : plan_.runs) {
+      runs_.push_back(&run);
+    }
+  }
+
+  bool matches(const PlannedRun& run, const Selector& selector) const {
+    return std::ranges::all_of(selector, [&](const auto& entry) {
+      return std::ranges::find(entry.second, plan_.value(run, entry.first)) != entry.second.end();
+    });
+  }
+  std::vector<const PlannedRun*> matching(const Selector& a, const Selector& b = {}) const {
+    std::vector<const PlannedRun*> found;
+    std::ranges::copy_if(runs_, std::back_inserter(found),
+                         [&](const PlannedRun* run) { return matches(*run, a) && matches(*run, b); });
+    return found;
+  }
+  std::set<std::string> values(const std::vector<const PlannedRun*>& runs, const std::string& axis) const {
+    std::set<std::string> found;
+    for (const PlannedRun* run : runs) {
+      found.insert(plan_.value(*run, axis));
+    }
+    return found;
+  }
+  // Every value that it names is there, together with the rest.
+  void expect_named_values(const Selector& selector, const Selector& where, const std::string& who) const {
+    for (const auto& [axis, named] : selector) {
+      for (const std::string& value : named) {
+        Selector one = selector;
+        one[axis] = {value};
+        EXPECT_FALSE(matching(one, where).empty()) << who << ": no runs with " << axis << " " << value;
+      }
+    }
+    EXPECT_FALSE(matching(selector, where).empty()) << who;
+  }
+  void expect_axis(const std::string& axis, const std::vector<const PlannedRun*>& runs, const std::string& who) const {
+    if (!axis.empty()) {
+      EXPECT_GT(values(runs, axis).size(), 1U) << who << ": " << axis << " does not vary";
+      EXPECT_FALSE(values(runs, axis).contains("")) << who << ": " << axis << " means nothing to some runs";
+    }
+  }
+  // That some of the runs have the measure at all.
+  void expect_measure(const std::string& name, const std::vector<const PlannedRun*>& runs,
+                      const std::string& who) const {
+    ASSERT_NE(find_measure(name), nullptr) << who;
+    const std::set<std::string> structural = {"edit_distance", "structure_found", "specialisation",
+                                              "specialisation_max", "in_situ"};
+    const bool has = std::ranges::any_of(runs, [&](const PlannedRun* run) {
+      const tasks::TaskSuite& suite = plan_.suite_of(run->spec);
+      if (structural.contains(name)) {
+        return !run->spec.is_mlp() && suite.tasks.front().graph.has_value();
+      }
+      if (name == "module_reuse") {
+        return !run->spec.is_mlp() && suite.tasks.size() > 1;
+      }
+      return find_measure(name)->task < static_cast<int>(suite.tasks.size());
+    });
+    EXPECT_TRUE(has) << who << ": no run has the measure " << name;
+  }
+
+  void check_figures() const;
+  void check_claims() const;
+
+  Study study_;
+  StudyPlan plan_;
+  std::vector<const PlannedRun*> runs_;
+};
+
+TEST_P(BuiltInClaims, HasItsPresetsFiguresAndClaims) {
+  EXPECT_EQ(study_.name, GetParam());
+  EXPECT_EQ(study_.default_preset, "quick");
+  for (const char* preset : {"quick", "paper", "deep"}) {
+    ASSERT_NE(find_preset(study_, preset), nullptr);
+    EXPECT_FALSE(find_preset(study_, preset)->about.empty()) << preset;
+  }
+  EXPECT_FALSE(study_.title.empty());
+  EXPECT_FALSE(study_.about.empty());
+  EXPECT_FALSE(study_.figures.empty());
+  EXPECT_FALSE(study_.claims.empty());
+  EXPECT_FALSE(matching(study_.gallery).empty());
+  expect_named_values(study_.gallery, {}, "gallery");
+}
+
+TEST_P(BuiltInClaims, EveryClaimHasItsFigure) {
+  std::set<std::string> figures;
+  for (const Figure& figure : study_.figures) {
+    EXPECT_TRUE(figures.insert(figure.id).second) << figure.id << " stands twice";
+  }
+  std::set<std::string> claims;
+  for (const Claim& claim : study_.claims) {
+    EXPECT_TRUE(claims.insert(claim.id).second) << claim.id << " stands twice";
+    EXPECT_TRUE(figures.contains(claim.figure)) << claim.id << " names " << claim.figure;
+    EXPECT_TRUE(claim.text.ends_with(".") || claim.text.ends_with(".)")) << claim.id;
+  }
+}
+
+void BuiltInClaims::check_figures() const {
+  for (const Figure& figure : study_.figures) {
+    if (figure.kind == Figure::Kind::kFlopTable) {
+      continue;
+    }
+    const std::vector<const PlannedRun*> runs = matching(figure.where);
+    expect_named_values(figure.where, {}, figure.id);
+    for (const std::string& axis : {figure.x, figure.y, figure.panel, figure.row, figure.series}) {
+      expect_axis(axis, runs, figure.id);
+    }
+    for (const std::string& measure : figure.measures) {
+      expect_measure(measure, runs, figure.id);
+    }
+    // A point is one cell: runs that differ in something that is neither drawn nor tuned would be averaged.
+    const std::vector<std::string>& tune = figure.tune ? *figure.tune : study_.analysis.tune;
+    std::map<std::string, std::set<std::string>> cells_of_point;
+    for (const PlannedRun* run : runs) {
+      std::string point;
+      for (const std::string& axis : {figure.x, figure.y, figure.panel, figure.row, figure.series}) {
+        point += axis.empty() ? "" : plan_.value(*run, axis) + ", ";
+      }
+      std::string cell = plan_.value(*run, "series");
+      for (const std::string& axis : plan_.axes) {
+        if (std::ranges::find(tune, axis) == tune.end()) {
+          cell += ", " + axis + " " + plan_.value(*run, axis);
+        }
+      }
+      cells_of_point[point].insert(cell);
+    }
+    for (const auto& [point, cells] : cells_of_point) {
+      EXPECT_EQ(cells.size(), 1U) << figure.id << ", " << point << ": " << *cells.begin() << " and " << *cells.rbegin();
+    }
+  }
+}
+
+void BuiltInClaims::check_claims() const {
+  for (const Claim& claim : study_.claims) {
+    expect_named_values(claim.where, {}, claim.id);
+    expect_axis(claim.each, matching(claim.where), claim.id);
+    for (std::size_t at = 0; at < claim.checks.size(); ++at) {
+      const Check& check = claim.checks[at];
+      const std::string who = claim.id + ", check " + std::to_string(at + 1);
+      if (check.kind == Check::Kind::kFlopTable) {
+        continue;
+      }
+      std::vector<std::set<std::string>> keys;
+      for (const Selector& side : check.sides) {
+        const std::vector<const PlannedRun*> runs = matching(side, claim.where);
+        expect_named_values(side, claim.where, who);
+        if (!check.measure.empty()) {
+          expect_measure(check.measure, runs, who);
+        }
+        if (!check.other_measure.empty()) {
+          expect_measure(check.other_measure, runs, who);
+        }
+        for (const auto* wanted : {&check.given, &check.then}) {
+          for (const auto& [name, value] : *wanted) {
+            expect_measure(name, runs, who);
+          }
+        }
+        expect_axis(check.along, runs, who);
+        if (!claim.each.empty()) {
+          EXPECT_EQ(values(runs, claim.each), values(matching(claim.where), claim.each)) << who;
+        }
+        // What the sides share: they must meet somewhere.
+        std::set<std::string>& own = keys.emplace_back();
+        for (const PlannedRun* run : runs) {
+          std::string key;
+          for (const std::string& axis : claim.over) {
+            const bool named = std::ranges::any_of(check.sides, [&](const auto& each) { return each.contains(axis); });
+            key += named ? "" : plan_.value(*run, axis) + "\n";
+          }
+          own.insert(key);
+        }
+      }
+      if (check.kind == Check::Kind::kCompare) {
+        EXPECT_EQ(keys.at(0), keys.at(1)) << who << ": the sides do not meet";
+        EXPECT_NE(check.sides[0], check.sides[1]) << who;
+      }
+      if (check.kind == Check::Kind::kTracks) {
+        EXPECT_GE(keys.at(0).size(), 3U) << who;
+      }
+      if (check.kind == Check::Kind::kBestAt) {
+        expect_named_values(check.best, check.sides[0], who);
+      }
+      const bool allows = check.expect == Check::Expect::kAtLeast || check.expect == Check::Expect::kAtMost ||
+                          check.expect == Check::Expect::kComparable;
+      EXPECT_TRUE(!allows || check.margin > 0) << who;
+      // A default margin is in points; of other units the file must say how much.
+      if (allows && check.kind != Check::Kind::kEvery && find_measure(check.measure)->log) {
+        EXPECT_LT(check.margin, 1) << who << ": logarithms within a factor of ten";
+      }
+    }
+  }
+}
+
+TEST_P(BuiltInClaims, FiguresNameWhatThereIs) { check_figures(); }
+TEST_P(BuiltInClaims, ClaimsNameWhatThereIs) { check_claims(); }
+
+// Guards the guard: every name that is off by a letter is found.
+TEST_P(BuiltInClaims, AMisspeltNameIsFound) {
+  const auto failures = [](const std::function<void()>& check) {
+    testing::TestPartResultArray found;
+    {
+      const testing::ScopedFakeTestPartResultReporter reporter(
+          testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &found);
+      check();
+    }
+    return found.size();
+  };
+  for (const Claim& claim : std::vector(study_.claims)) {
+    for (std::size_t check = 0; check < claim.checks.size(); ++check) {
+      for (std::size_t side = 0; side < claim.checks[check].sides.size(); ++side) {
+        for (const auto& [axis, values] : claim.checks[check].sides[side]) {
+          study_.claims = {claim};
+          study_.claims[0].checks = {claim.checks[check]};
+          study_.claims[0].checks[0].sides[side][axis].back() += "s";
+          EXPECT_GT(failures([this] { check_claims(); }), 0) << claim.id << " " << axis;
+        }
+      }
+    }
+  }
+  for (const Figure& figure : std::vector(study_.figures)) {
+    for (const auto& [axis, values] : figure.where) {
+      study_.figures = {figure};
+      study_.figures[0].where[axis].back() += "s";
+      EXPECT_GT(failures([this] { check_figures(); }), 0) << figure.id << " " << axis;
+    }
+  }
+}
+
+std::string test_name(const testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param;
+  std::erase(name, '-');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, BuiltInClaims, testing::ValuesIn(builtin_study_names()), test_name);
+
+TEST(BuiltInStudies, AreTheSeven) {
+  EXPECT_EQ(builtin_study_names(),
+            (std::vector<std::string>{"boolean", "learning-rates", "module-counts", "module-input-size", "multi-task",
+                                      "no-structure", "selection"}));
+}
+
+TEST(BuiltInStudies, CoverThePapersClaims) {
+  // Spec 7 without MNIST (Figures 7 to 11, 13, 23, 24).
+  const std::set<std::string> published = {"F3-1", "F3-2", "F3-3",  "F3-4", "F3-5", "F3-6", "F3-7", "F4-1",
+                                           "F4-2", "F4-3", "F4-4",  "F4-5", "F4-6", "F4-7", "F5-1", "F5-2",
+                                           "F6-1", "F6-2", "F12-1", "T1",   "F15",  "F16",  "F17",  "F18",
+                                           "F19",  "F20",  "F21",   "F22",  "F25"};
+  std::set<std::string> covered;
+  std::set<std::string> figures;
+  for (const std::string& name : builtin_study_names()) {
+    const Study study = load_study(name);
+    for (const Claim& claim : study.claims) {
+      covered.insert(claim.id);
+    }
+    for (const Figure& figure : study.figures) {
+      figures.insert(figure.id);
+    }
+  }
+  for (const std::string& id : published) {
+    EXPECT_TRUE(covered.contains(id)) << id;
+  }
+  for (const char* id :
+       {"F3", "F4", "F5", "F6", "F12", "F15", "F16", "F17", "F18", "F19", "F20", "F21", "F22", "F25"}) {
+    EXPECT_TRUE(figures.contains(id)) << id;
+  }
+}
+
+}  // namespace
+}  // namespace modlab::studies

@@ -1,0 +1,7 @@
+// node look.mjs KIND OUT.html: writes a sample report (finished, halfway, empty or hostile) with the bundle in dist/.
+import { writeFileSync } from "node:fs";
+import { pageWith } from "../tests/web/browser.mjs";
+import { samples } from "../tests/web/sample.mjs";
+
+const [kind = "finished", out = "dist/sample.html"] = process.argv.slice(2);
+writeFileSync(out, pageWith(samples[kind]()));

@@ -1,0 +1,159 @@
+// Series as lines with bands, as bars with whiskers, and in a file's legend.
+import type { ChartFigure, Panel } from "./chart_points";
+import { seriesOf } from "./chart_points";
+import type { ChartOptions, Spec } from "./chart_options";
+import { colourOf } from "./palette";
+
+const kLegendLine = 20;
+
+// Fades what is not the series under the pointer; on the page only.
+function opacity(options: ChartOptions, full: number): Spec {
+  const faded = { test: "emphasis !== null && emphasis !== datum.series", value: full * 0.18 };
+  return { opacity: options.file ? { value: full } : { condition: faded, value: full } };
+}
+
+function seriesEncodings(names: string[], options: ChartOptions): { colour: Spec; dash: Spec; shape: Spec } {
+  const styles = names.map((name) => options.palette(name));
+  const by = (range: unknown[]): Spec => ({
+    field: "series",
+    type: "nominal",
+    scale: { domain: names, range },
+    legend: null,
+  });
+  return {
+    colour: by(styles.map((style) => colourOf(style, options.look))),
+    dash: by(styles.map((style) => (style.dash.length ? style.dash : [1, 0]))),
+    shape: by(styles.map((style) => style.shape)),
+  };
+}
+
+function shown(options: ChartOptions): Spec[] {
+  return options.file ? [] : [{ filter: "indexof(hidden, datum.series) < 0" }];
+}
+
+export function lineLayers(panel: Panel, names: string[], x: Spec, y: Spec, options: ChartOptions): Spec[] {
+  const { colour, dash, shape } = seriesEncodings(names, options);
+  const order = { field: "x", type: typeof panel.points[0]?.x === "number" ? "quantitative" : "nominal" };
+  const ordered = x.type === "quantitative" ? { order } : {};
+  const low = { ...y, field: "low" };
+  const withError = panel.points.filter((point) => point.low !== null);
+  // A band needs two points; a series with one shows its error as a bar.
+  const alone = withError.filter((point) => withError.filter((other) => other.series === point.series).length === 1);
+  const banded = withError.filter((point) => !alone.includes(point));
+  return [
+    {
+      data: { values: banded },
+      transform: shown(options),
+      mark: { type: "area", line: false, interpolate: "linear" },
+      encoding: {
+        x,
+        y: low,
+        y2: { field: "high" },
+        color: colour,
+        ...opacity(options, options.look.dark ? 0.2 : 0.15),
+      },
+    },
+    {
+      data: { values: alone },
+      transform: shown(options),
+      mark: { type: "rule", strokeWidth: 1.5 },
+      encoding: { x, y: low, y2: { field: "high" }, color: colour, ...opacity(options, 0.8) },
+    },
+    {
+      transform: shown(options),
+      mark: { type: "line", strokeWidth: 2, strokeCap: "butt", strokeJoin: "round" },
+      encoding: { x, y, color: colour, strokeDash: dash, ...ordered, ...opacity(options, 1) },
+    },
+    {
+      transform: shown(options),
+      mark: { type: "point", filled: true, size: options.file ? 30 : 36 },
+      encoding: { x, y, color: colour, shape, ...opacity(options, 1) },
+    },
+  ];
+}
+
+export function barLayers(names: string[], x: Spec, y: Spec, domain: [number, number], options: ChartOptions): Spec[] {
+  const { colour } = seriesEncodings(names, options);
+  const offset =
+    names.length > 1
+      ? { xOffset: { field: "series", type: "nominal", sort: names, scale: { paddingInner: 0.08 } } }
+      : {};
+  const { axis: _, ...scaleOnly } = y;
+  return [
+    {
+      transform: shown(options),
+      mark: { type: "bar", cornerRadiusEnd: 1.5 },
+      encoding: {
+        x,
+        y,
+        y2: { datum: options.measure.log ? domain[0] : Math.max(domain[0], 0) },
+        ...offset,
+        color: colour,
+        ...opacity(options, 0.92),
+      },
+    },
+    {
+      transform: [...shown(options), { filter: "datum.low !== null" }],
+      mark: { type: "rule", strokeWidth: 1.3, color: options.look.ink },
+      encoding: { x, y: { ...scaleOnly, field: "low" }, y2: { field: "high" }, ...offset, ...opacity(options, 0.85) },
+    },
+  ];
+}
+
+// A file's legend: the line, the point and the name of each series, wrapped to the chart's width.
+export function seriesLegend(figure: ChartFigure, options: ChartOptions, width: number): Spec {
+  const bars = figure.kind === "bars";
+  const sample = bars ? 12 : 26;
+  let left = 0;
+  let line = 0;
+  const items = seriesOf(figure)
+    .filter((name) => !options.hidden.includes(name))
+    .map((series) => {
+      const space = sample + 6 + series.length * 6.1 + 18;
+      if (left > 0 && left + space > width) {
+        left = 0;
+        line += 1;
+      }
+      const item = {
+        series,
+        from: left,
+        middle: left + sample / 2,
+        to: left + sample,
+        text: left + sample + 6,
+        y: line * kLegendLine + 8,
+      };
+      left += space;
+      return item;
+    });
+  const { colour, dash, shape } = seriesEncodings(seriesOf(figure), options);
+  const raw = (field: string): Spec => ({ field, type: "quantitative", scale: null, axis: null });
+  const symbols = bars
+    ? [
+        {
+          mark: { type: "point", filled: true, shape: "square", size: 130 },
+          encoding: { x: raw("middle"), y: raw("y"), color: colour },
+        },
+      ]
+    : [
+        {
+          mark: { type: "rule", strokeWidth: 2 },
+          encoding: { x: raw("from"), x2: { field: "to" }, y: raw("y"), color: colour, strokeDash: dash },
+        },
+        {
+          mark: { type: "point", filled: true, size: 36 },
+          encoding: { x: raw("middle"), y: raw("y"), color: colour, shape },
+        },
+      ];
+  return {
+    width,
+    height: (line + 1) * kLegendLine,
+    data: { values: items },
+    layer: [
+      ...symbols,
+      {
+        mark: { type: "text", align: "left", baseline: "middle", fontSize: 11, color: options.look.ink },
+        encoding: { x: raw("text"), y: raw("y"), text: { field: "series", type: "nominal" } },
+      },
+    ],
+  };
+}

@@ -1,0 +1,135 @@
+// Figures as Vega-Lite specifications, for the page and for files alike.
+import { valueDomain, xEncoding, yEncoding } from "./chart_axes";
+import { baselineLayers, baselinesOf } from "./chart_baseline";
+import { heatmapHeight, heatmapPanel, rampLegend } from "./chart_heatmap";
+import type { ChartOptions, Place, Sizes, Spec } from "./chart_options";
+import { axisTitle, config, titleLayer } from "./chart_options";
+import type { ChartFigure } from "./chart_points";
+import { axisValues, kOnlySeries, panelsOf, pointsOf, seriesOf } from "./chart_points";
+import { barLayers, lineLayers, seriesLegend } from "./chart_series";
+
+const kAxisWidth = 50;
+
+function grid(figure: ChartFigure, panels: number, options: ChartOptions): Sizes {
+  const gap = 22;
+  const room = options.width - kAxisWidth - (figure.kind === "heatmap" ? 14 : 4);
+  const least = options.file ? 150 : figure.kind === "heatmap" ? 240 : 215;
+  const across = figure.row
+    ? axisValues(
+        figure.panel,
+        figure.rows.map((row) => row.panel),
+      ).length
+    : panels;
+  let columns = Math.max(1, Math.min(across, Math.floor((room + gap) / (least + gap))));
+  if (figure.row && columns < across) {
+    // A grid that does not fit is read panel by panel.
+    columns = Math.min(columns, 2);
+  } else if (columns < across) {
+    columns = Math.ceil(across / Math.ceil(across / columns));
+  }
+  const width = Math.min(Math.floor((room - (columns - 1) * gap) / columns), 760);
+  return { columns, width, height: Math.round(Math.min(Math.max(width * 0.7, 170), options.file ? 230 : 270)), gap };
+}
+
+// About as high as the chart will be, to keep its place before it is drawn.
+export function expectedHeight(figure: ChartFigure, options: ChartOptions): number {
+  const panels = panelsOf(figure, pointsOf(figure, options.measure, "none")).length;
+  const sizes = grid(figure, panels, options);
+  const height = figure.kind === "heatmap" ? heatmapHeight(figure) : sizes.height;
+  return Math.ceil(panels / sizes.columns) * (height + 62) + 20;
+}
+
+function panelSpec(place: Place): Spec {
+  const { figure, panel, sizes, points, options } = place;
+  const bars = figure.kind === "bars";
+  const names = figure.series ? seriesOf(figure) : [kOnlySeries];
+  const baselines = baselinesOf(figure, options.measure).map((line) => line.value);
+  const domain = valueDomain(points, options.measure, baselines, bars);
+  const x = xEncoding(figure, place.lowest, bars);
+  const y = yEncoding(options.measure, domain, place.leftmost, sizes.height);
+  const marks = bars ? barLayers(names, x, y, domain, options) : lineLayers(panel, names, x, y, options);
+  const baseline = baselineLayers(place, domain);
+  const nothing = {
+    data: { values: [{}] },
+    mark: { type: "text", color: options.look.muted, fontSize: 11 },
+    encoding: { x: { value: sizes.width / 2 }, y: { value: sizes.height / 2 }, text: { value: "no data yet" } },
+  };
+  return {
+    width: sizes.width,
+    height: sizes.height,
+    data: { values: panel.points },
+    layer: [
+      ...titleLayer(panel, options.look),
+      ...baseline.lines,
+      ...marks,
+      ...baseline.labels,
+      ...(panel.points.length ? [] : [nothing]),
+    ],
+  };
+}
+
+const kErrorNames = { within: "standard error within splits", between: "standard error between splits", none: "" };
+
+export function chartSpec(figure: ChartFigure, options: ChartOptions): Spec {
+  const points = pointsOf(figure, options.measure, options.error);
+  const visible = options.file ? points.filter((point) => !options.hidden.includes(point.series)) : points;
+  const panels = panelsOf(figure, visible);
+  const sizes = grid(figure, panels.length, options);
+  const make = figure.kind === "heatmap" ? heatmapPanel : panelSpec;
+  const charts: Spec = {
+    concat: panels.map((panel, at) =>
+      make({
+        figure,
+        panel,
+        points,
+        sizes,
+        leftmost: at % sizes.columns === 0,
+        lowest: at + sizes.columns >= panels.length,
+        options,
+      }),
+    ),
+    columns: sizes.columns,
+    spacing: { row: 26, column: sizes.gap },
+    align: "each",
+    bounds: "full",
+  };
+  const parts = [charts];
+  if (figure.kind === "heatmap") {
+    parts.push(rampLegend(points, options));
+  } else if (options.file && figure.series) {
+    parts.push(
+      seriesLegend(figure, options, sizes.columns * sizes.width + (sizes.columns - 1) * sizes.gap + kAxisWidth),
+    );
+  }
+  const errors =
+    figure.kind !== "heatmap" && points.some((point) => point.low !== null) ? kErrorNames[options.error] : "";
+  const subtitle = [
+    axisTitle(options.measure),
+    errors && `${figure.kind === "bars" ? "bars" : "bands"}: ${errors}`,
+  ].filter(Boolean);
+  return {
+    $schema: "https://vega.github.io/schema/vega-lite/v6.json",
+    ...(options.title
+      ? {
+          title: {
+            text: figure.paper ? `${figure.paper}: ${figure.title}` : figure.title,
+            subtitle: subtitle.join("; "),
+            fontSize: 14,
+            subtitleFontSize: 11,
+            subtitleColor: options.look.muted,
+            frame: "bounds",
+            offset: 14,
+          },
+        }
+      : {}),
+    vconcat: parts,
+    spacing: 14,
+    config: config(options.look),
+    params: options.file
+      ? []
+      : [
+          { name: "hidden", value: options.hidden },
+          { name: "emphasis", value: null },
+        ],
+  };
+}

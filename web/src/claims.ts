@@ -1,0 +1,165 @@
+// What the paper says, and what this study says about it.
+import { clear, el } from "./dom";
+import { isFactor, plural, probability, prose, signed } from "./format";
+import { commonScale, intervalPlot } from "./interval";
+import type { Check, Claim, Report, Verdict } from "./report";
+import { figureName } from "./report";
+import { kVerdicts, verdictBadge, verdictClass, verdictSign } from "./verdict";
+
+export function claimAnchor(claim: Claim): string {
+  return `claim-${claim.id.replace(/[^A-Za-z0-9-]/g, "-")}`;
+}
+
+const kSummary: Record<Verdict, string> = {
+  holds: "hold",
+  fails: "fail",
+  undecided: "undecided",
+  "no data": "without data",
+};
+
+function interval(check: Check): string {
+  return check.low === null || check.high === null
+    ? "–"
+    : `${signed(check.low, check.unit)} to ${signed(check.high, check.unit)}`;
+}
+
+function checkTable(claim: Claim): HTMLElement {
+  return el(
+    "table",
+    { class: "checks" },
+    el(
+      "thead",
+      {},
+      el(
+        "tr",
+        {},
+        ["Check", "Verdict", "Estimate and interval", "", "p", "n"].map((name) => el("th", { scope: "col" }, name)),
+      ),
+    ),
+    el(
+      "tbody",
+      {},
+      claim.checks.map((check) =>
+        el(
+          "tr",
+          {},
+          el("td", { class: "check-text" }, check.text, check.note && el("div", { class: "note" }, check.note)),
+          el("td", { class: "check-verdict" }, verdictBadge(check.verdict)),
+          el("td", { class: "check-plot" }, intervalPlot(check, commonScale(claim.checks, check.unit))),
+          el(
+            "td",
+            { class: "check-number" },
+            el("strong", {}, signed(check.estimate, check.unit)),
+            check.estimate === null || isFactor(check.unit) ? null : ` ${check.unit}`,
+            el("div", { class: "note" }, interval(check)),
+          ),
+          el("td", { class: "check-p", "data-name": "p" }, probability(check.p)),
+          el("td", { class: "check-n", "data-name": "n" }, check.n),
+        ),
+      ),
+    ),
+  );
+}
+
+function claimItem(claim: Claim, report: Report, figureAnchor: (id: string) => string): HTMLElement {
+  const figure = report.figures.find((one) => one.id === claim.figure);
+  const words = [el("span", { class: "claim-id" }, claim.id), el("span", { class: "claim-text" }, prose(claim.text))];
+  const reason = claim.reason && el("span", { class: "claim-reason" }, prose(claim.reason));
+  const link = figure
+    ? el(
+        "a",
+        {
+          class: "claim-link",
+          href: `#${figureAnchor(figure.id)}`,
+          "aria-label": `${claim.id}: see ${figureName(figure)}`,
+        },
+        figure.paper || "Figure",
+      )
+    : null;
+  const body = claim.checks.length
+    ? el(
+        "details",
+        {},
+        el(
+          "summary",
+          {},
+          words,
+          el(
+            "span",
+            { class: "claim-note" },
+            reason,
+            el("span", { class: "claim-more" }, claim.reason ? "numbers" : plural(claim.checks.length, "check")),
+          ),
+        ),
+        el("div", { class: "check-box" }, checkTable(claim)),
+      )
+    : el("div", {}, words, reason && el("span", { class: "claim-note" }, reason));
+  return el(
+    "li",
+    { class: `claim ${verdictClass(claim.verdict)}`, id: claimAnchor(claim), "data-verdict": claim.verdict },
+    verdictBadge(claim.verdict),
+    el("div", { class: "claim-body" }, body),
+    link,
+  );
+}
+
+export function claimsPart(report: Report, figureAnchor: (id: string) => string): HTMLElement | null {
+  if (!report.claims.length) {
+    return null;
+  }
+  const numbers = new Map(
+    kVerdicts.map((verdict) => [verdict, report.claims.filter((claim) => claim.verdict === verdict).length]),
+  );
+  const present = kVerdicts.filter((verdict) => numbers.get(verdict));
+  const list = el(
+    "ul",
+    { class: "claims" },
+    report.claims.map((claim) => claimItem(claim, report, figureAnchor)),
+  );
+  let only: Verdict | null = null;
+  const filter = (verdict: Verdict | null): void => {
+    only = verdict;
+    buttons.forEach((button, at) => button.setAttribute("aria-pressed", String(present[at] === only)));
+    let shown = 0;
+    for (const item of list.querySelectorAll<HTMLElement>(".claim")) {
+      item.hidden = only !== null && item.dataset.verdict !== only;
+      shown += item.hidden ? 0 : 1;
+    }
+    clear(live, `${plural(shown, "claim")} shown`);
+  };
+  const live = el("p", { class: "unseen", "aria-live": "polite" });
+  const buttons = present.map((verdict) =>
+    el(
+      "button",
+      {
+        type: "button",
+        class: `tally ${verdictClass(verdict)}`,
+        "aria-pressed": "false",
+        title: `Show only claims that are: ${verdict}`,
+        style: `flex-grow:${numbers.get(verdict)}`,
+        click: () => filter(only === verdict ? null : verdict),
+      },
+      el("span", { class: "tally-number" }, verdictSign(verdict), numbers.get(verdict)),
+      el("span", { class: "tally-name" }, kSummary[verdict]),
+    ),
+  );
+  // A chart's link to a claim finds it, filtered out or not.
+  window.addEventListener("hashchange", () => {
+    const target = report.claims.some((claim) => `#${claimAnchor(claim)}` === location.hash)
+      ? document.getElementById(location.hash.slice(1))
+      : null;
+    if (target) {
+      filter(null);
+      target.querySelector("details")?.setAttribute("open", "");
+      target.scrollIntoView({ block: "center" });
+    }
+  });
+  return el(
+    "section",
+    { class: "part", "aria-labelledby": "claims-title" },
+    el("h3", { id: "claims-title" }, "Do the paper’s findings hold?"),
+    el("div", { class: "tallies", role: "group", "aria-label": "Claims by verdict" }, buttons),
+    live,
+    list,
+  );
+}

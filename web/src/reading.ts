@@ -1,0 +1,67 @@
+// How to read all this.
+import { el } from "./dom";
+import type { Report } from "./report";
+
+export function readingSection(report: Report): HTMLElement {
+  const item = (name: string, ...words: string[]): HTMLElement[] => [el("dt", {}, name), el("dd", {}, words.join(" "))];
+  return el(
+    "section",
+    { id: "reading", class: "section", "aria-labelledby": "reading-title" },
+    el("h2", { id: "reading-title" }, "How to read this page"),
+    el(
+      "dl",
+      { class: "reading" },
+      item(
+        "Accuracy",
+        "The share of output bits that are right, at the first epoch with the best validation accuracy. The",
+        "dashed line is the score of a network that always answers 0; a curve near it has learned nothing.",
+      ),
+      item(
+        "Selection",
+        "Settings are chosen by validation accuracy alone, averaged over training seeds, and separately for",
+        "each task, architecture, ratio and split. Test accuracy is looked at once, afterwards. When several",
+        "configurations tie, the table of chosen settings says how many.",
+      ),
+      item(
+        "Error within splits",
+        "Standard error over training seeds while the split of the rows stays the same, combined over splits:",
+        "what other seeds would change.",
+      ),
+      item(
+        "Error between splits",
+        "Standard error of the split means: what another choice of training rows would change. With three",
+        "splits it is itself only roughly known.",
+      ),
+      item(
+        "Claims",
+        "Each finding of the paper is written down as one or more checks, with what is measured and what is",
+        "expected. Runs are paired by split and training seed; the interval runs from the 5th to the 95th",
+        "percentile of a bootstrap over these pairs, and p is one-sided: how likely the data are if the",
+        "expectation is wrong. A claim holds if all of its checks do, fails if one fails, and is undecided",
+        "where the evidence is too thin. Measures that span orders of magnitude are compared as factors (×).",
+      ),
+      item(
+        "Wiring",
+        "Modules are matched to the gates of the true function, level by level, so that the fewest edits turn",
+        "one graph into the other; adding or removing an edge or a module counts as one edit. The correlation",
+        "r compares a module’s output with its gate’s over the whole truth table; −1 means that the module",
+        "computes the complement, which is just as good. Surplus modules have no gate left to match.",
+      ),
+      item(
+        "Colours",
+        "One look for each architecture, in every chart: ink and greys for networks without modules, warm",
+        "colours for modules with weights of their own, cool ones for shared modules. Lines and points differ",
+        "in dash and shape as well.",
+      ),
+    ),
+    el(
+      "footer",
+      { class: "colophon" },
+      `modlab ${report.version}`.trim(),
+      " · study ",
+      el("code", {}, report.study),
+      report.preset && [" · preset ", el("code", {}, report.preset)],
+      ". This page holds all of its data and needs no network.",
+    ),
+  );
+}

@@ -1,0 +1,198 @@
+// What `modlab report` puts into the page. src/report/ writes it; everything in here only reads it.
+
+export interface Report {
+  study: string;
+  title: string;
+  about: string;
+  preset: string;
+  preset_about: string;
+  version: string;
+  overview: Overview;
+  tasks: Task[];
+  claims: Claim[];
+  figures: Figure[];
+  gallery: Network[];
+  chosen: Chosen[];
+}
+
+export interface Overview {
+  planned: number;
+  done: number;
+  diverged: number;
+  core_seconds: number;
+  threads: number | null;
+  machine: string;
+  overrides: string[]; // "epochs=100", as given on the command line
+  missing: { series: string; planned: number; done: number }[]; // empty when all is there
+  series: { name: string; runs: number; settings: number }[]; // settings: how many configurations were tuned over
+}
+
+export interface Task {
+  name: string;
+  about: string;
+  inputs: number;
+  outputs: number;
+  base_rate: number; // accuracy of always answering 0, in percent
+  gates: string[];
+}
+
+export type Verdict = "holds" | "fails" | "undecided" | "no data";
+
+export interface Claim {
+  id: string;
+  figure: string;
+  text: string;
+  verdict: Verdict;
+  reason: string;
+  checks: Check[];
+}
+
+export interface Check {
+  text: string;
+  verdict: Verdict;
+  estimate: number | null;
+  low: number | null;
+  high: number | null;
+  p: number | null;
+  unit: string;
+  n: number;
+  note: string;
+}
+
+export interface Figure {
+  id: string; // "F3"
+  paper: string; // "Figure 3"
+  title: string;
+  about: string;
+  kind: "lines" | "bars" | "heatmap" | "table";
+  x: Axis | null; // null for a table
+  y: Axis | null; // the rows of a heat map
+  panel: Axis | null;
+  row: Axis | null; // a second facet: rows of panels
+  series: Axis | null;
+  measures: Measure[]; // the first one is shown first
+  baseline: { panel: string | null; value: number; label: string }[];
+  rows: Row[];
+  table?: { columns: string[]; rows: (string | number | null)[][]; notes: string[] } | null;
+}
+
+export interface Axis {
+  name: string;
+  label: string;
+  ordinal: boolean;
+  order?: (string | number)[] | null;
+}
+
+export interface Measure {
+  name: string;
+  label: string;
+  unit: string;
+  log: boolean;
+  domain: [number, number] | null;
+  higher_is_better: boolean;
+}
+
+export interface Row {
+  x: number | string;
+  y?: number | string | null;
+  panel?: string | null;
+  row?: string | null;
+  series?: string | null;
+  values: Record<string, Value | null>;
+  chosen?: { split: number; settings: string }[] | null;
+}
+
+export interface Value {
+  mean: number | null;
+  within: number | null; // standard error over seeds within a split
+  between: number | null; // standard error over splits
+  n: number;
+  runs?: (number | null)[] | null;
+}
+
+export type Rank = "best" | "median" | "worst";
+
+export interface Network {
+  id: string;
+  cell: string; // "depth2, modular-shared, ratio 0.5"
+  rank: Rank;
+  series: string;
+  task: string;
+  settings: string;
+  accuracy: { train: number | null; validation: number | null; test: number | null };
+  best_epoch: number;
+  edit_distance: number | null;
+  graph: RoutingGraph | null; // null for a network without modules
+  curve: Curve | null;
+}
+
+export interface RoutingGraph {
+  nodes: RoutingNode[];
+  edges: { from: string; to: string; state: "right" | "wrong" | "missing" }[];
+}
+
+export interface RoutingNode {
+  id: string;
+  kind: "input" | "module" | "output";
+  level: number;
+  index: number;
+  label: string;
+  pool: number | null;
+  gate: string | null; // "XOR(x0,x1)"
+  correlation: number | null; // signed
+  surplus: boolean;
+}
+
+export interface Curve {
+  epochs: number[];
+  train: (number | null)[];
+  validation: (number | null)[];
+  test: (number | null)[];
+}
+
+export interface Chosen {
+  series: string;
+  cell: string; // "depth2, ratio 0.5"
+  split: number;
+  settings: string;
+  validation: number | null;
+  tied: number; // how many configurations shared the best validation accuracy
+}
+
+// A report with every list in place, however little of the study is there.
+export function completeReport(given: Partial<Report>): Report {
+  const overview: Partial<Overview> = given.overview ?? {};
+  return {
+    study: given.study ?? "",
+    title: given.title ?? given.study ?? "Study",
+    about: given.about ?? "",
+    preset: given.preset ?? "",
+    preset_about: given.preset_about ?? "",
+    version: given.version ?? "",
+    overview: {
+      planned: overview.planned ?? 0,
+      done: overview.done ?? 0,
+      diverged: overview.diverged ?? 0,
+      core_seconds: overview.core_seconds ?? 0,
+      threads: overview.threads ?? null,
+      machine: overview.machine ?? "",
+      overrides: overview.overrides ?? [],
+      missing: overview.missing ?? [],
+      series: overview.series ?? [],
+    },
+    tasks: given.tasks ?? [],
+    claims: given.claims ?? [],
+    figures: given.figures ?? [],
+    gallery: given.gallery ?? [],
+    chosen: given.chosen ?? [],
+  };
+}
+
+// Figures that are not in the paper go by their title.
+export function figureName(figure: Figure): string {
+  return figure.paper || figure.title || figure.id;
+}
+
+export function isNumber(value: unknown): value is number {
+  return typeof value === "number" && Number.isFinite(value);
+}
