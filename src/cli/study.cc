@@ -70,8 +70,8 @@ Request read_request(const Arguments& arguments) {
   request.study = study_with(words[1], request.overrides);
   request.preset = arguments.text("preset", request.study.default_preset);
   studies::find_preset(request.study, request.preset);
-  request.folder = arguments.text(
-      "out", "results/" + request.study.name + (request.preset.empty() ? "" : "-" + request.preset));
+  request.folder =
+      arguments.text("out", "results/" + request.study.name + (request.preset.empty() ? "" : "-" + request.preset));
   return request;
 }
 
@@ -106,7 +106,7 @@ int show_study(const Arguments& arguments) {
   const std::size_t planned = studies::different_runs(plan);
   fmt::print("{} of {} runs are in {}.\n", planned - missing.size(), planned, request.folder);
   if (!missing.empty()) {
-    const double seconds = studies::estimate_seconds(models::make_plan(missing), threads, engine::kernels());
+    const double seconds = studies::estimate_seconds(models::make_plan(missing), plan.keep, threads, engine::kernels());
     fmt::print("The other {} take about {} on {} thread{} of this machine.\n", missing.size(), duration_text(seconds),
                threads, threads == 1 ? "" : "s");
   }

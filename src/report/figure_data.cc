@@ -223,7 +223,7 @@ ordered_json drawn_figure(const Findings& findings, const Figure& figure) {
 std::string axis_label(const std::string& axis) {
   static const std::map<std::string, std::string> kLabels = {
       {"ratio", "training ratio"},      {"lr", "functional learning rate"}, {"lr_structural", "structural learning rate"},
-      {"series", "architecture"},       {"tau", "temperature"},             {"fan_in", "inputs of a module"},
+      {"series", "architecture"},       {"tau", "temperature"},             {"fan_in", "fan-in"},
       {"pool", "pool"},                 {"slots", "slots"},                 {"modules", "modules"},
       {"weight_decay", "weight decay"}, {"batch_size", "batch size"},       {"gumbel", "Gumbel noise"}};
   const auto found = kLabels.find(axis);

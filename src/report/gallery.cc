@@ -270,6 +270,7 @@ std::vector<const Cell*> gallery_cells(const Findings& findings) {
 ordered_json gallery(const Findings& findings, studies::Store& store) {
   const std::size_t test = studies::measure_index("test_accuracy");
   const std::size_t train = studies::measure_index("train_accuracy");
+  const std::size_t validation = studies::measure_index("validation_accuracy");
   const std::size_t distance = studies::measure_index("edit_distance");
   const std::size_t updates = studies::measure_index("updates");
   const CellNames names(findings);
@@ -304,7 +305,7 @@ ordered_json gallery(const Findings& findings, studies::Store& store) {
       json["settings"] = fmt::format("{}{}split {}, seed {}", split->settings, split->settings.empty() ? "" : ", ",
                                      run.spec.split_seed, run.spec.seed);
       json["accuracy"] = {{"train", record->values[train]},
-                          {"validation", record->validation_accuracy},
+                          {"validation", record->values[validation]},
                           {"test", record->values[test]}};
       json["best_epoch"] = record->best_epoch;
       const double edits = record->values[distance];

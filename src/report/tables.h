@@ -28,7 +28,7 @@ std::string means_csv(const studies::Findings& findings);
 std::string claims_csv(const std::vector<studies::ClaimResult>& claims);
 // What does depend on it: seconds of one thread.
 std::string timing_csv(const studies::Findings& findings, studies::Store& store);
-// Losses and accuracies of every run and epoch, written piece by piece since they are many.
+// Accuracies of every run and epoch, written piece by piece since they are many.
 void write_curves_csv(const studies::Findings& findings, studies::Store& store, const std::string& path);
 
 // How much the rule for ties matters: for each other rule, by how much the cells' mean test accuracies change.

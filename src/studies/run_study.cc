@@ -78,10 +78,15 @@ void run_study(const models::Plan& runs, Keep keep, int threads, const engine::K
                        });
 }
 
-double estimate_seconds(const models::Plan& runs, int threads, const engine::Kernels<float>& kernels) {
+double estimate_seconds(const models::Plan& runs, Keep keep, int threads, const engine::Kernels<float>& kernels) {
   using Clock = std::chrono::steady_clock;
   constexpr int kWarmEpochs = 1;
   constexpr int kTimedEpochs = 5;
+  // Threads share memory and the store, which the calibration does not.
+  constexpr double kThreadEfficiency = 0.93;
+  const auto since = [](Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+  };
   double total = 0;
   for (const models::Plan::Group& group : runs.groups) {
     const auto lane_count = std::min<std::size_t>(static_cast<std::size_t>(kernels.lanes), group.runs.size());
@@ -91,21 +96,30 @@ double estimate_seconds(const models::Plan& runs, int threads, const engine::Ker
       lanes.push_back(models::make_lane(spec, group.blueprint, runs.suite_of(spec)));
     }
     const auto network = models::make_network<float>(group.blueprint, kernels);
+    std::vector<engine::LaneResult> results;
     const auto time_epochs = [&](int epochs) {
       engine::BlockSettings settings = group.blueprint.block;
       settings.epochs = epochs;
       engine::Progress progress;
       const auto begin = Clock::now();
-      engine::train_block(kernels, *network, group.blueprint.data, settings, lanes, progress);
-      return std::chrono::duration<double>(Clock::now() - begin).count();
+      results = engine::train_block(kernels, *network, group.blueprint.data, settings, lanes, progress);
+      return since(begin);
     };
     // The difference leaves out what a block costs once.
     const double warm = time_epochs(kWarmEpochs);
     const double epoch = std::max(0.0, time_epochs(kWarmEpochs + kTimedEpochs) - warm) / kTimedEpochs;
+    // What becomes of a trained network: measures, and a curve as long as it will be.
+    engine::LaneResult& example = results.front();
+    example.curve.resize(static_cast<std::size_t>(group.blueprint.block.epochs), example.curve.back());
+    const models::RunSpec& spec = runs.runs[group.runs.front()];
+    const auto begin = Clock::now();
+    finish(spec, runs.suite_of(spec), group.blueprint, example, keep);
+    const double finishing = since(begin);
     const auto blocks = static_cast<double>((group.runs.size() + lane_count - 1) / lane_count);
-    total += blocks * (warm + epoch * group.blueprint.block.epochs);
+    total +=
+        blocks * (warm + epoch * group.blueprint.block.epochs) + finishing * static_cast<double>(group.runs.size());
   }
-  return total / threads;
+  return total / (threads == 1 ? 1 : threads * kThreadEfficiency);
 }
 
 }  // namespace modlab::studies

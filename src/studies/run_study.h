@@ -11,6 +11,6 @@ void run_study(const models::Plan& runs, Keep keep, int threads, const engine::K
                engine::Progress& progress, Store& store);
 
 // How long the runs will take on so many threads of this machine, in seconds: from a few epochs of every shape.
-double estimate_seconds(const models::Plan& runs, int threads, const engine::Kernels<float>& kernels);
+double estimate_seconds(const models::Plan& runs, Keep keep, int threads, const engine::Kernels<float>& kernels);
 
 }  // namespace modlab::studies

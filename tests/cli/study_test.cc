@@ -350,6 +350,37 @@ TEST_F(StudyTest, KeepDecidesWhatIsKept) {
   EXPECT_EQ(different.size(), 1U) << "results do not depend on it";
 }
 
+// Two epochs teach nothing, but every figure and every claim finds its numbers.
+TEST_F(StudyTest, EveryBuiltInStudyRunsToItsReport) {
+  for (const std::string name :
+       {"boolean", "selection", "learning-rates", "module-counts", "multi-task", "module-input-size", "no-structure"}) {
+    output({"study", "run", name, "--preset", "quick", "--out", name, "epochs=2", "seed=0", "split_seed=40,41"});
+    const json data = json_output({"report", name, "--json"});
+    EXPECT_EQ(data["study"], name);
+    EXPECT_EQ(data["preset"], "quick");
+    EXPECT_TRUE(data["overview"]["missing"].empty()) << name;
+    EXPECT_FALSE(data["gallery"].empty()) << name;
+    for (const json& network : data["gallery"]) {
+      EXPECT_FALSE(network["graph"]["edges"].empty()) << name;
+    }
+    for (const json& figure : data["figures"]) {
+      for (const json& measure : figure["measures"]) {
+        EXPECT_TRUE(std::ranges::any_of(
+            figure["rows"],
+            [&](const json& row) { return row["values"].contains(measure["name"].get<std::string>()); }))
+            << name << " " << figure["id"] << " " << measure["name"];
+      }
+    }
+    for (const json& claim : data["claims"]) {
+      // Nobody is right on all rows yet.
+      EXPECT_TRUE(claim["verdict"] != "no data" || claim["id"] == "F5-2") << name << " " << claim["id"];
+      for (const json& check : claim["checks"]) {
+        EXPECT_TRUE(check["verdict"] != "no data" || claim["id"] == "F5-2") << name << " " << check["text"];
+      }
+    }
+  }
+}
+
 TEST_F(StudyTest, BadCommandLines) {
   expect_refused("study rnu boolean", {"'rnu'", "did you mean 'run'?"});
   expect_refused("study run", {"name a study", "modlab study run boolean"});

@@ -113,6 +113,19 @@ TEST(Bootstrap, UndefinedResamplesCountAgainstTheClaim) {
   EXPECT_EQ(nothing.p, 1);
 }
 
+TEST(Bootstrap, ResamplesOfZeroSpeakForNobody) {
+  // A resample of two has neither, the one, the other or both: a sum of -1, 0, 0, 1, each a quarter of the time.
+  const Interval both = bootstrap_mean(Numbers{-1, 1});
+  EXPECT_NEAR(both.p, 0.75, 0.02);
+  EXPECT_NEAR(both.p_below, 0.75, 0.02);
+  const Interval zero = bootstrap_mean(Numbers{0, 0, 0});
+  EXPECT_EQ(zero.p, 1);
+  EXPECT_EQ(zero.p_below, 1);
+  const Interval below = bootstrap_mean(Numbers{-1, -2, -3});
+  EXPECT_EQ(below.p, 1);
+  EXPECT_DOUBLE_EQ(below.p_below, 1.0 / 10001);
+}
+
 TEST(Spearman, ByHand) {
   EXPECT_DOUBLE_EQ(spearman(Numbers{1, 2, 3, 4}, Numbers{10, 20, 30, 5}), -0.2);
   EXPECT_DOUBLE_EQ(spearman(Numbers{1, 2, 3}, Numbers{1, 100, 101}), 1);

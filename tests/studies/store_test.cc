@@ -331,6 +331,30 @@ TEST_F(StoreTest, AClosedStoreIsOneFile) {
   EXPECT_EQ(folder_.names(), (std::vector<std::string>{"out", "out/study.sqlite"})) << "and reading leaves it so";
 }
 
+TEST_F(StoreTest, WhatAKilledProcessLeftHalfWrittenIsPutInOrder) {
+  {
+    Store store = make();
+    store.add(std::vector{finished_run("a", 0)});
+    store.close();
+  }
+  std::filesystem::create_directory(folder_.file("killed"));
+  {
+    // A transaction that has written pages already when the power goes: its journal lies beside the store.
+    io::Database database(file(), io::Database::Mode::kWrite);
+    database.execute("PRAGMA cache_size = 1");
+    const io::Transaction transaction(database);
+    database.execute("UPDATE runs SET settings = 'half written'; UPDATE curves SET data = zeroblob(100000)");
+    for (const char* name : {"study.sqlite", "study.sqlite-journal"}) {
+      std::filesystem::copy_file(folder_.file("out/") + name, folder_.file("killed/") + name);
+    }
+  }
+  ASSERT_NE(folder_.read("killed/study.sqlite"), folder_.read("out/study.sqlite")) << "must be half written";
+  Store store = Store::open(folder_.file("killed"));
+  EXPECT_EQ(store.finished(), std::unordered_set<std::string>{"a"});
+  EXPECT_EQ(store.curve("a"), std::string("curve\0of a", 10));
+  expect_refused([&] { store.add(std::vector{finished_run("b", 0)}); }, {"study.sqlite"});
+}
+
 TEST_F(StoreTest, AnybodyCanAskInSql) {
   MadeUpStudy study("parameters: {task: depth1, model: [dense, modular], lr: [0.1, 0.25], tau: 2}\n");
   study.train([](const PlannedRun& run) { return test::made_up(90, 80, run.spec.lr * 100); });

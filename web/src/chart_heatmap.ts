@@ -118,17 +118,19 @@ export function rampLegend(points: Point[], options: ChartOptions): Spec {
     fill: rampColour(look, at / (steps - 1)),
   }));
   const raw = (field: string): Spec => ({ field, type: "quantitative", scale: null, axis: null });
-  const label = (text: string, x: number, align: string): Spec => ({
+  const label = (text: string, x: number, y: number, align: string): Spec => ({
     data: { values: [{ text }] },
     mark: { type: "text", align, baseline: "middle", fontSize: 11, color: look.muted },
-    encoding: { x: { value: x }, y: { value: 6 }, text: { field: "text", type: "nominal" } },
+    encoding: { x: { value: x }, y: { value: y }, text: { field: "text", type: "nominal" } },
   });
   const ends = [bare(low, measure.unit), bare(high, measure.unit)];
   const left = 8 + 6.2 * (ends[0]?.length ?? 0);
   const better = measure.higher_is_better ? "more is better" : "less is better";
+  const meaning = `${axisTitle(measure)}, ${better}${measure.log ? ", logarithmic" : ""}`;
+  const narrow = options.width < 560; // then the meaning goes below the strip
   return {
     width: width + left + 8,
-    height: 12,
+    height: narrow ? 30 : 12,
     layer: [
       {
         data: { values: strip.map((step) => ({ ...step, from: step.from + left, to: step.to + left })) },
@@ -140,12 +142,9 @@ export function rampLegend(points: Point[], options: ChartOptions): Spec {
           color: { field: "fill", type: "nominal", scale: null, legend: null },
         },
       },
-      label(ends[0] ?? "", left - 6, "right"),
-      label(
-        `${ends[1] ?? ""}   ${axisTitle(measure)}, ${better}${measure.log ? ", logarithmic" : ""}`,
-        left + width + 6,
-        "left",
-      ),
+      label(ends[0] ?? "", left - 6, 6, "right"),
+      label(narrow ? (ends[1] ?? "") : `${ends[1] ?? ""}   ${meaning}`, left + width + 6, 6, "left"),
+      ...(narrow ? [label(meaning, left, 24, "left")] : []),
     ],
   };
 }
