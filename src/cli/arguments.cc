@@ -27,6 +27,11 @@ const Option* find_option(std::span<const Option> options, const std::string& na
 
 bool is_option(const std::string& word) { return word.size() > 2 && word.starts_with("--"); }
 
+// "-o": the alias "o" of some option.
+bool is_short_option(const std::string& word, std::span<const Option> options) {
+  return word.size() == 2 && word[0] == '-' && find_option(options, word.substr(1)) != nullptr;
+}
+
 }  // namespace
 
 Arguments::Arguments(std::span<const std::string> words, std::span<const Option> options) {
@@ -35,11 +40,12 @@ Arguments::Arguments(std::span<const std::string> words, std::span<const Option>
     known.push_back("--" + normalised(option.name));
   }
   for (std::size_t at = 0; at < words.size(); ++at) {
-    if (!is_option(words[at])) {
+    const bool is_short = is_short_option(words[at], options);
+    if (!is_option(words[at]) && !is_short) {
       positional_.push_back(words[at]);
       continue;
     }
-    const std::string word = words[at].substr(2);
+    const std::string word = words[at].substr(is_short ? 1 : 2);
     const std::size_t equals = word.find('=');
     const std::string given = word.substr(0, equals);
     const Option* option = find_option(options, normalised(given));

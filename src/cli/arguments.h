@@ -16,7 +16,8 @@ struct Option {
   Arity arity = Arity::kOne;
   std::string value;  // what help calls the value
   std::string help;
-  std::vector<std::string> aliases;  // further names that are understood but not advertised
+  std::vector<std::string>
+      aliases;  // further names that are understood but not advertised; of one letter also after one dash
 };
 
 // A command line taken apart. Dashes and underscores in option names are the same; `--name=value` works too.

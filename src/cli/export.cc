@@ -24,13 +24,7 @@ const std::vector<Option>& options() {
 
 }  // namespace
 
-int run_export(std::span<const std::string> given) {
-  std::vector<std::string> words(given.begin(), given.end());
-  for (std::string& word : words) {
-    if (word == "-o") {
-      word = "--out";
-    }
-  }
+int run_export(std::span<const std::string> words) {
   const Arguments arguments(words, options());
   if (arguments.has("help") || words.empty()) {
     fmt::print(

@@ -80,14 +80,6 @@ std::string heading(const std::string& name, const std::string& about) {
   return (about.empty() ? name : name + ": " + wrap(about, name.size() + 2, 2)) + "\n";
 }
 
-std::string gate_text(const FunctionGraph& graph, const Gate& gate) {
-  std::vector<std::string> read;
-  for (const Wire& wire : gate.inputs) {
-    read.push_back(wire_text(graph, wire));
-  }
-  return fmt::format("{}({})", op_name(gate.op), join_text(read, ", "));
-}
-
 std::string list_inputs(const Task& task, const std::vector<int>& inputs) {
   std::vector<std::string> names;
   for (const int input : inputs) {

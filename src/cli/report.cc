@@ -24,13 +24,7 @@ const std::vector<Option>& options() {
 
 }  // namespace
 
-int run_report(std::span<const std::string> given) {
-  std::vector<std::string> words(given.begin(), given.end());
-  for (std::string& word : words) {
-    if (word == "-o") {
-      word = "--out";
-    }
-  }
+int run_report(std::span<const std::string> words) {
   const Arguments arguments(words, options());
   if (arguments.has("help") || (arguments.positional().empty() && words.empty())) {
     fmt::print(
@@ -52,9 +46,8 @@ int run_report(std::span<const std::string> given) {
     return 0;
   }
   if (arguments.has("figures")) {
-    const std::vector<std::string> files =
-        report::write_figure_files(report::report_data(opened.findings(), claims, opened.store()),
-                                   arguments.text("figures"));
+    const std::vector<std::string> files = report::write_figure_files(
+        report::report_data(opened.findings(), claims, opened.store()), arguments.text("figures"));
     fmt::print("{} files in {}\n", files.size(), arguments.text("figures"));
     return 0;
   }

@@ -124,7 +124,8 @@ TaskView view_task(const SavedNetwork& network, const std::vector<float>& parame
   return view;
 }
 
-std::string gate_text(const tasks::FunctionGraph& graph, const tasks::Gate& gate) {
+// As a task file writes it.
+std::string definition_text(const tasks::FunctionGraph& graph, const tasks::Gate& gate) {
   std::vector<std::string> reads;
   for (const tasks::Wire& wire : gate.inputs) {
     reads.push_back(tasks::wire_text(graph, wire));
@@ -164,7 +165,7 @@ void print_task(const SavedNetwork& network, const TaskView& view, int task_inde
         row[1] = slot.computes;
       }
       if (index < gates) {
-        row[2] = gate_text(*task.graph, task.graph->levels[level][index]);
+        row[2] = definition_text(*task.graph, task.graph->levels[level][index]);
       }
       rows.push_back(row);
     }

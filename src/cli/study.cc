@@ -113,14 +113,6 @@ int show_study(const Arguments& arguments) {
   return 0;
 }
 
-std::int64_t total_epochs(const models::Plan& plan) {
-  std::int64_t total = 0;
-  for (const models::RunSpec& spec : plan.runs) {
-    total += spec.epochs;
-  }
-  return total;
-}
-
 // Trains what is missing; throws Interrupted if it was stopped.
 void train_missing(const studies::StudyPlan& plan, studies::Store& store, int threads) {
   const std::vector<models::RunSpec> missing = studies::missing_runs(plan, store.finished());
@@ -135,7 +127,7 @@ void train_missing(const studies::StudyPlan& plan, studies::Store& store, int th
   engine::Progress progress;
   double seconds = 0;
   {
-    const ProgressBar bar(progress, population.runs.size(), total_epochs(population), false);
+    const ProgressBar bar(progress, population.runs.size(), models::total_epochs(population), false);
     studies::run_study(population, plan.keep, threads, engine::kernels(), progress, store);
     seconds = bar.seconds();
   }

@@ -42,11 +42,12 @@ std::string varying_values(const studies::StudyPlan& plan, std::size_t series, c
     }
   }
   constexpr std::size_t kFewValues = 12;
-  const char* separator = std::ranges::any_of(values, [](const std::string& value) {
-    return value.find(',') != std::string::npos;
-  }) ? "; " : ", ";
-  return values.size() <= kFewValues ? join_text(values, separator)
-                                     : fmt::format("{} to {} ({} values)", values.front(), values.back(), values.size());
+  const char* separator =
+      std::ranges::any_of(values, [](const std::string& value) { return value.find(',') != std::string::npos; }) ? "; "
+                                                                                                                 : ", ";
+  return values.size() <= kFewValues
+             ? join_text(values, separator)
+             : fmt::format("{} to {} ({} values)", values.front(), values.back(), values.size());
 }
 
 }  // namespace
@@ -74,7 +75,8 @@ std::string plan_table(const studies::Study& study, const studies::StudyPlan& pl
   for (const std::string& series : plan.series) {
     width = std::max(width, series.size());
   }
-  std::string text = fmt::format("{:<{}}  {:>8}  {:>8}  {:>14}\n", "series", width, "runs", "finished", "configurations");
+  std::string text =
+      fmt::format("{:<{}}  {:>8}  {:>8}  {:>14}\n", "series", width, "runs", "finished", "configurations");
   for (std::size_t series = 0; series < counts.size(); ++series) {
     text += fmt::format("{:<{}}  {:>8}  {:>8}  {:>14}\n", plan.series[series], width, counts[series].ids.size(),
                         counts[series].done, counts[series].settings.size());
@@ -170,8 +172,8 @@ std::string ties_text(const Findings& findings) {
   if (splits == 0) {
     return "";
   }
-  std::string text = fmt::format("Validation accuracy chose among configurations {} times and was tied {} times.", splits,
-                                 tied);
+  std::string text =
+      fmt::format("Validation accuracy chose among configurations {} times and was tied {} times.", splits, tied);
   for (const report::TieSensitivity& other : report::tie_sensitivity(findings)) {
     text += fmt::format(" With ties={} test accuracy changes by {:.2f} points on average (at most {:.1f}).", other.rule,
                         other.mean_change, other.largest_change);

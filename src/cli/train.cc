@@ -104,12 +104,7 @@ void save_network(const std::string& folder, const models::RunSpec& spec, const 
 std::string base_rates(const models::Plan& plan) {
   std::string text;
   for (const auto& [name, suite] : plan.suites) {
-    double sum = 0;
-    for (const tasks::Task& task : suite.tasks) {
-      sum += tasks::always_zero_accuracy(task.table);
-    }
-    text += fmt::format("{}{} {:.1f} %", text.empty() ? "" : ", ", name,
-                        100.0 * sum / static_cast<double>(suite.tasks.size()));
+    text += fmt::format("{}{} {:.1f} %", text.empty() ? "" : ", ", name, 100.0 * tasks::always_zero_accuracy(suite));
   }
   return text;
 }
@@ -217,14 +212,6 @@ std::vector<models::RunSpec> wanted_runs(const Arguments& arguments) {
   return runs;
 }
 
-std::int64_t total_epochs(const models::Plan& plan) {
-  std::int64_t total = 0;
-  for (const models::RunSpec& spec : plan.runs) {
-    total += spec.epochs;
-  }
-  return total;
-}
-
 }  // namespace
 
 int run_train(std::span<const std::string> words) {
@@ -246,7 +233,7 @@ int run_train(std::span<const std::string> words) {
   const models::Plan plan = models::make_plan(wanted_runs(arguments));
 
   engine::Progress progress;
-  std::optional<ProgressBar> bar(std::in_place, progress, plan.runs.size(), total_epochs(plan),
+  std::optional<ProgressBar> bar(std::in_place, progress, plan.runs.size(), models::total_epochs(plan),
                                  arguments.is_on("json"));
   Results results(plan, arguments);
   models::train_population(plan, threads, kernels, progress,

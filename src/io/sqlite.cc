@@ -56,8 +56,8 @@ Database::Database(std::string path, Mode mode) : path_(std::move(path)) {
 
 void Database::fail() const {
   const int code = handle_ ? sqlite3_errcode(handle_.get()) : SQLITE_NOMEM;
-  throw FormatError(fmt::format("{}: {}{}", path_, handle_ ? sqlite3_errmsg(handle_.get()) : "out of memory",
-                                way_out(code)));
+  throw FormatError(
+      fmt::format("{}: {}{}", path_, handle_ ? sqlite3_errmsg(handle_.get()) : "out of memory", way_out(code)));
 }
 
 void Database::execute(const std::string& sql) {

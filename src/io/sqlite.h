@@ -13,8 +13,8 @@ namespace modlab::io {
 
 class Statement;
 
-// One SQLite file. What can go wrong outside the program (no such file, a full disk, a read-only folder, not a database,
-// a lock that another process holds) is a FormatError with the path and the way out.
+// One SQLite file. What can go wrong outside the program (no such file, a full disk, a read-only folder, not a
+// database, a lock that another process holds) is a FormatError with the path and the way out.
 class Database {
  public:
   enum class Mode { kRead, kWrite, kCreate };

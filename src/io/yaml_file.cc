@@ -10,19 +10,19 @@
 namespace modlab::io {
 namespace {
 
-std::string hint(const std::string& message) {
+std::string hint(const std::string& message, const std::string& form) {
   if (message.find("illegal map value") != std::string::npos) {
     return "; put text that contains ': ' in quotes";
   }
   if (message.find("end of map") != std::string::npos || message.find("end of sequence") != std::string::npos) {
     return "; check the indentation and the brackets around this line";
   }
-  return "; check this line against the form in tasks/README.md";
+  return "; check this line against the form in " + form;
 }
 
 }  // namespace
 
-YAML::Node parse_yaml(const std::string& text, const std::string& source) {
+YAML::Node parse_yaml(const std::string& text, const std::string& source, const std::string& form) {
   try {
     return YAML::Load(text);
   } catch (const YAML::Exception& error) {
@@ -30,7 +30,7 @@ YAML::Node parse_yaml(const std::string& text, const std::string& source) {
     std::string message = error.msg;
     std::ranges::replace_if(
         message, [](unsigned char letter) { return std::iscntrl(letter) != 0; }, ' ');
-    throw FormatError(fmt::format("{}: not valid YAML: {}{}", place, message, hint(message)));
+    throw FormatError(fmt::format("{}: not valid YAML: {}{}", place, message, hint(message, form)));
   }
 }
 

@@ -8,8 +8,9 @@
 namespace modlab::io {
 
 // The document in `text`. Throws FormatError, with `source` and the line, if it is not one YAML document. Whatever else
-// yaml-cpp could throw on a wrong kind of node is avoided by asking for the kind first.
-YAML::Node parse_yaml(const std::string& text, const std::string& source);
+// yaml-cpp could throw on a wrong kind of node is avoided by asking for the kind first. `form` is where the message
+// sends the reader.
+YAML::Node parse_yaml(const std::string& text, const std::string& source, const std::string& form = "tasks/README.md");
 
 // "tasks/a.yaml:7", or the source alone where yaml-cpp does not know the line.
 std::string place_of(const YAML::Node& node, const std::string& source);

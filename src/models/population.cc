@@ -65,6 +65,14 @@ Plan make_plan(const std::vector<RunSpec>& runs) {
   return plan;
 }
 
+std::int64_t total_epochs(const Plan& plan) {
+  std::int64_t total = 0;
+  for (const RunSpec& spec : plan.runs) {
+    total += spec.epochs;
+  }
+  return total;
+}
+
 PartRows part_rows(const RunSpec& spec, const tasks::TaskSuite& suite) {
   PartRows rows;
   rows.outputs = suite.outputs();
@@ -131,14 +139,14 @@ void train_blocks(const Plan& plan, int threads, const engine::Kernels<float>& k
 void train_population(const Plan& plan, int threads, const engine::Kernels<float>& kernels, engine::Progress& progress,
                       const Sink& sink) {
   std::mutex mutex;
-  train_blocks(plan, threads, kernels, progress,
-               [&](const Blueprint& blueprint, std::span<const std::size_t> runs,
-                   std::vector<engine::LaneResult>&& results) {
-                 const std::lock_guard lock(mutex);
-                 for (std::size_t lane = 0; lane < results.size(); ++lane) {
-                   sink(runs[lane], blueprint, std::move(results[lane]));
-                 }
-               });
+  train_blocks(
+      plan, threads, kernels, progress,
+      [&](const Blueprint& blueprint, std::span<const std::size_t> runs, std::vector<engine::LaneResult>&& results) {
+        const std::lock_guard lock(mutex);
+        for (std::size_t lane = 0; lane < results.size(); ++lane) {
+          sink(runs[lane], blueprint, std::move(results[lane]));
+        }
+      });
 }
 
 }  // namespace modlab::models

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <span>
@@ -28,6 +29,7 @@ struct Plan {
 };
 
 Plan make_plan(const std::vector<RunSpec>& runs);
+std::int64_t total_epochs(const Plan& plan);
 
 // How many rows each part of a run's split has, over all tasks.
 struct PartRows {

@@ -72,8 +72,7 @@ ordered_json measure_json(const studies::Measure& measure) {
   json["label"] = measure.label;
   json["unit"] = measure.unit;
   json["log"] = measure.log;
-  json["domain"] =
-      measure.domain ? ordered_json{measure.domain->first, measure.domain->second} : ordered_json(nullptr);
+  json["domain"] = measure.domain ? ordered_json{measure.domain->first, measure.domain->second} : ordered_json(nullptr);
   json["higher_is_better"] = measure.higher_is_better;
   return json;
 }
@@ -118,11 +117,7 @@ ordered_json baseline_json(const Findings& findings, const std::vector<const Cel
     if (!by_panel && names.size() > 1) {
       continue;
     }
-    double rate = 0;
-    const tasks::TaskSuite& suite = findings.plan().suites.at(name);
-    for (const tasks::Task& task : suite.tasks) {
-      rate += 100 * tasks::always_zero_accuracy(task.table) / static_cast<double>(suite.tasks.size());
-    }
+    const double rate = 100 * tasks::always_zero_accuracy(findings.plan().suites.at(name));
     lines.push_back({{"panel", by_panel ? ordered_json(name) : ordered_json(nullptr)},
                      {"value", rate},
                      {"label", fmt::format("always 0: {:.4g} %", rate)}});
@@ -134,17 +129,17 @@ ordered_json flop_table_json() {
   ordered_json table;
   table["columns"] = {"architecture", "task", "forward", "backward", "update", "printed in the paper"};
   for (const measures::TableOneRow& row : measures::table_one()) {
-    const auto differs = row.computed.forward != row.printed.forward ||
-                         row.computed.backward != row.printed.backward || row.computed.update != row.printed.update;
-    table["rows"].push_back({models::model_name(row.model), row.task, row.computed.forward, row.computed.backward,
-                             row.computed.update,
-                             differs ? fmt::format("{}, {}, {}", row.printed.forward, row.printed.backward,
-                                                   row.printed.update)
-                                     : "the same"});
+    const auto differs = row.computed.forward != row.printed.forward || row.computed.backward != row.printed.backward ||
+                         row.computed.update != row.printed.update;
+    table["rows"].push_back(
+        {models::model_name(row.model), row.task, row.computed.forward, row.computed.backward, row.computed.update,
+         differs ? fmt::format("{}, {}, {}", row.printed.forward, row.printed.backward, row.printed.update)
+                 : "the same"});
   }
-  table["notes"] = {"Weights used for one sample forward and backward, and parameters updated; biases and activations are "
-                    "not counted.",
-                    "The printed backward entry of modular-shared on MNIST leaves out the weights of the Boolean modules."};
+  table["notes"] = {
+      "Weights used for one sample forward and backward, and parameters updated; biases and activations are "
+      "not counted.",
+      "The printed backward entry of modular-shared on MNIST leaves out the weights of the Boolean modules."};
   return table;
 }
 
@@ -221,11 +216,18 @@ ordered_json drawn_figure(const Findings& findings, const Figure& figure) {
 }  // namespace
 
 std::string axis_label(const std::string& axis) {
-  static const std::map<std::string, std::string> kLabels = {
-      {"ratio", "training ratio"},      {"lr", "functional learning rate"}, {"lr_structural", "structural learning rate"},
-      {"series", "architecture"},       {"tau", "temperature"},             {"fan_in", "fan-in"},
-      {"pool", "pool"},                 {"slots", "slots"},                 {"modules", "modules"},
-      {"weight_decay", "weight decay"}, {"batch_size", "batch size"},       {"gumbel", "Gumbel noise"}};
+  static const std::map<std::string, std::string> kLabels = {{"ratio", "training ratio"},
+                                                             {"lr", "functional learning rate"},
+                                                             {"lr_structural", "structural learning rate"},
+                                                             {"series", "architecture"},
+                                                             {"tau", "temperature"},
+                                                             {"fan_in", "fan-in"},
+                                                             {"pool", "pool"},
+                                                             {"slots", "slots"},
+                                                             {"modules", "modules"},
+                                                             {"weight_decay", "weight decay"},
+                                                             {"batch_size", "batch size"},
+                                                             {"gumbel", "Gumbel noise"}};
   const auto found = kLabels.find(axis);
   return found == kLabels.end() ? axis : found->second;
 }

@@ -27,14 +27,6 @@ using studies::Record;
 constexpr std::size_t kMaxCells = 24;
 constexpr std::size_t kCurvePoints = 160;
 
-std::string gate_text(const tasks::FunctionGraph& graph, const tasks::Gate& gate) {
-  std::vector<std::string> inputs;
-  for (const tasks::Wire& wire : gate.inputs) {
-    inputs.push_back(tasks::wire_text(graph, wire));
-  }
-  return fmt::format("{}({})", tasks::op_name(gate.op), join_text(inputs, ","));
-}
-
 // Nodes of a network and of the truth under the names they have in the picture.
 struct Drawing {
   const tasks::Routing& routing;
@@ -101,7 +93,8 @@ struct Drawing {
     for (int below = 0; below + 1 < level; ++below) {
       gate_number += graph.levels[static_cast<std::size_t>(below)].size();
     }
-    node["gate"] = gate_text(graph, graph.levels[static_cast<std::size_t>(level) - 1][static_cast<std::size_t>(gate)]);
+    node["gate"] =
+        tasks::gate_text(graph, graph.levels[static_cast<std::size_t>(level) - 1][static_cast<std::size_t>(gate)]);
     node["correlation"] = in_situ->correlation[slot_number][gate_number + static_cast<std::size_t>(gate)];
   }
 
@@ -133,8 +126,7 @@ struct Drawing {
     };
     for (std::size_t level = 0; level < graph.levels.size(); ++level) {
       for (std::size_t gate = 0; gate < graph.levels[level].size(); ++gate) {
-        const std::optional<std::string> place =
-            place_of({static_cast<int>(level) + 1, static_cast<int>(gate), false});
+        const std::optional<std::string> place = place_of({static_cast<int>(level) + 1, static_cast<int>(gate), false});
         for (const tasks::Wire& wire : graph.levels[level][gate].inputs) {
           add(wire, place);
         }
@@ -206,8 +198,7 @@ ordered_json graph_json(const Findings& findings, studies::Store& store, const s
     return nullptr;
   }
   const char* snapshot = findings.study().analysis.snapshot == studies::SnapshotKind::kBest ? "best" : "last";
-  const std::optional<std::vector<float>> parameters =
-      parameters_of(store, run.id, snapshot, blueprint.layout.count);
+  const std::optional<std::vector<float>> parameters = parameters_of(store, run.id, snapshot, blueprint.layout.count);
   if (!parameters) {
     return nullptr;
   }
@@ -224,7 +215,17 @@ ordered_json graph_json(const Findings& findings, studies::Store& store, const s
   return {{"nodes", drawing.nodes}, {"edges", drawing.edges}};
 }
 
-ordered_json curve_json(const Findings& findings, studies::Store& store, const studies::PlannedRun& run) {
+// Some epochs evenly, and the best one: what it reached must be in the picture.
+std::set<std::size_t> epochs_to_draw(std::size_t epochs, std::size_t best) {
+  std::set<std::size_t> chosen = {best, epochs};
+  const std::size_t step = std::max<std::size_t>(1, epochs / kCurvePoints);
+  for (std::size_t epoch = 1; epoch <= epochs; epoch += step) {
+    chosen.insert(epoch);
+  }
+  return chosen;
+}
+
+ordered_json curve_json(const Findings& findings, studies::Store& store, const studies::PlannedRun& run, int best) {
   ordered_json json = {{"epochs", ordered_json::array()},
                        {"train", ordered_json::array()},
                        {"validation", ordered_json::array()},
@@ -237,12 +238,11 @@ ordered_json curve_json(const Findings& findings, studies::Store& store, const s
   const models::PartRows rows = models::part_rows(run.spec, findings.plan().suite_of(run.spec));
   const int part_rows[] = {rows.train, rows.validation, rows.test};
   const char* const names[] = {"train", "validation", "test"};
-  const auto epochs = static_cast<std::size_t>(run.spec.epochs);
-  const std::size_t step = std::max<std::size_t>(1, epochs / kCurvePoints);
-  for (std::size_t epoch = 0; epoch < epochs; epoch += step) {
-    json["epochs"].push_back(epoch + 1);
+  for (const std::size_t epoch :
+       epochs_to_draw(static_cast<std::size_t>(run.spec.epochs), static_cast<std::size_t>(best))) {
+    json["epochs"].push_back(epoch);
     for (std::size_t part = 0; part < engine::kParts; ++part) {
-      const double accuracy = 100.0 * curve.right_bits[part][epoch] / (part_rows[part] * rows.outputs);
+      const double accuracy = 100.0 * curve.right_bits[part][epoch - 1] / (part_rows[part] * rows.outputs);
       json[names[part]].push_back(std::round(10 * accuracy) / 10);
     }
   }
@@ -304,14 +304,13 @@ ordered_json gallery(const Findings& findings, studies::Store& store) {
       json["task"] = run.spec.task;
       json["settings"] = fmt::format("{}{}split {}, seed {}", split->settings, split->settings.empty() ? "" : ", ",
                                      run.spec.split_seed, run.spec.seed);
-      json["accuracy"] = {{"train", record->values[train]},
-                          {"validation", record->values[validation]},
-                          {"test", record->values[test]}};
+      json["accuracy"] = {
+          {"train", record->values[train]}, {"validation", record->values[validation]}, {"test", record->values[test]}};
       json["best_epoch"] = record->best_epoch;
       const double edits = record->values[distance];
       json["edit_distance"] = edits == edits ? ordered_json(edits) : ordered_json(nullptr);
       json["graph"] = graph_json(findings, store, run);
-      json["curve"] = curve_json(findings, store, run);
+      json["curve"] = curve_json(findings, store, run, record->best_epoch);
       networks.push_back(std::move(json));
     }
   }

@@ -74,20 +74,14 @@ ordered_json overview_json(const Findings& findings, studies::Store& store) {
 ordered_json tasks_json(const studies::StudyPlan& plan) {
   ordered_json list = ordered_json::array();
   for (const auto& [name, suite] : plan.suites) {
-    double rate = 0;
     ordered_json gates = ordered_json::array();
     for (const tasks::Task& task : suite.tasks) {
-      rate += 100 * tasks::always_zero_accuracy(task.table) / static_cast<double>(suite.tasks.size());
       if (!task.graph) {
         continue;
       }
       for (const auto& level : task.graph->levels) {
         for (const tasks::Gate& gate : level) {
-          std::vector<std::string> inputs;
-          for (const tasks::Wire& wire : gate.inputs) {
-            inputs.push_back(tasks::wire_text(*task.graph, wire));
-          }
-          gates.push_back(fmt::format("{} = {}({})", gate.name, tasks::op_name(gate.op), join_text(inputs, ", ")));
+          gates.push_back(gate.name + " = " + tasks::gate_text(*task.graph, gate));
         }
       }
     }
@@ -95,7 +89,7 @@ ordered_json tasks_json(const studies::StudyPlan& plan) {
                     {"about", suite.about},
                     {"inputs", suite.inputs()},
                     {"outputs", suite.outputs()},
-                    {"base_rate", rate},
+                    {"base_rate", 100 * tasks::always_zero_accuracy(suite)},
                     {"gates", gates}});
   }
   return list;

@@ -98,8 +98,8 @@ std::string chosen_csv(const Findings& findings) {
       for (const std::string& axis : axes) {
         text += "," + csv_text(findings.value(cell, axis));
       }
-      text += fmt::format(",{},{},{},{},{}\n", split.split_seed, csv_text(split.settings),
-                          csv_number(split.validation), split.configurations, split.tied);
+      text += fmt::format(",{},{},{},{},{}\n", split.split_seed, csv_text(split.settings), csv_number(split.validation),
+                          split.configurations, split.tied);
     }
   }
   return text;
@@ -134,9 +134,7 @@ std::string claims_csv(const std::vector<studies::ClaimResult>& claims) {
   std::string text = "claim,claim_verdict,check,verdict,estimate,low,high,p,unit,runs,note\n";
   for (const studies::ClaimResult& claim : claims) {
     for (const studies::CheckResult& check : claim.checks) {
-      const auto number = [&](double value) {
-        return csv_number(check.is_factor ? std::pow(10, value) : value);
-      };
+      const auto number = [&](double value) { return csv_number(check.is_factor ? std::pow(10, value) : value); };
       text += fmt::format("{},{},{},{}", csv_text(claim.claim->id), studies::verdict_text(claim.verdict),
                           csv_text(check.text), studies::verdict_text(check.verdict));
       text += check.interval
@@ -195,8 +193,9 @@ std::vector<TieSensitivity> tie_sensitivity(const Findings& findings) {
   const std::size_t test = studies::measure_index("test_accuracy");
   const std::vector<Cell>& ours = findings.cells();
   std::vector<TieSensitivity> list;
-  for (const auto& [rule, name] : {std::pair{studies::Ties::kLoss, "loss"}, std::pair{studies::Ties::kUpdates, "updates"},
-                                   std::pair{studies::Ties::kFirst, "first"}}) {
+  for (const auto& [rule, name] :
+       {std::pair{studies::Ties::kLoss, "loss"}, std::pair{studies::Ties::kUpdates, "updates"},
+        std::pair{studies::Ties::kFirst, "first"}}) {
     if (rule == findings.study().analysis.ties) {
       continue;
     }

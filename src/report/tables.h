@@ -20,8 +20,8 @@ class CellNames {
   std::vector<std::string> axes_;
 };
 
-// A study as tidy tables, CSV text: one line for each run, each chosen configuration, each mean of a cell, each check of
-// a claim. Nothing in them depends on when or how the runs were trained.
+// A study as tidy tables, CSV text: one line for each run, each chosen configuration, each mean of a cell, each check
+// of a claim. Nothing in them depends on when or how the runs were trained.
 std::string runs_csv(const studies::Findings& findings);
 std::string chosen_csv(const studies::Findings& findings);
 std::string means_csv(const studies::Findings& findings);
@@ -35,8 +35,8 @@ void write_curves_csv(const studies::Findings& findings, studies::Store& store, 
 struct TieSensitivity {
   std::string rule;
   int cells = 0;
-  int changed = 0;             // cells with another choice on some split
-  double mean_change = 0;      // of test accuracy, absolute, over all cells
+  int changed = 0;         // cells with another choice on some split
+  double mean_change = 0;  // of test accuracy, absolute, over all cells
   double largest_change = 0;
 };
 std::vector<TieSensitivity> tie_sensitivity(const studies::Findings& findings);

@@ -239,6 +239,9 @@ Figure read_figure(const YAML::Node& node, const std::string& source) {
     if (figure.x.empty() || figure.measures.empty()) {
       map.fail(node, "a figure needs 'x' and 'measures'");
     }
+    if (figure.kind == Figure::Kind::kHeatmap && figure.y.empty()) {
+      map.fail(node, "a heatmap needs 'y'");
+    }
     figure.where = read_selector(map.get("where"), source);
     if (map.has("tune")) {
       figure.tune = read_tune(map);

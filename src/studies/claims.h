@@ -17,7 +17,8 @@ const char* verdict_text(Verdict verdict);
 //
 // Runs are paired by split and training seed; a statistic is resampled over these pairs (a bootstrap), and p is
 // one-sided. Measures that span orders of magnitude are compared as logarithms and shown as factors.
-//   compare  first side minus second, averaged over the shared axes where the two are neither both saturated nor both at
+//   compare  first side minus second, averaged over the shared axes where the two are neither both saturated nor both
+//   at
 //            the base rate (spec 7)
 //   trend    change of the fitted line from one end of an axis to the other
 //   value    mean of one side
@@ -30,7 +31,7 @@ struct CheckResult {
   Verdict verdict = Verdict::kNoData;
   std::optional<measures::Interval> interval;
   std::optional<double> p;  // that the expectation is wrong; none for "comparable"
-  bool is_factor = false;  // the interval's numbers are logarithms to base 10
+  bool is_factor = false;   // the interval's numbers are logarithms to base 10
   std::string unit;
   int runs = 0;
   std::string note;

@@ -52,8 +52,7 @@ Curve decode_curve(std::string_view stream, int epochs, const std::string& sourc
   Curve curve;
   curve.loss_epochs = loss_epochs(epochs);
   const auto count = static_cast<std::size_t>(epochs);
-  const std::string bytes =
-      io::expand(stream, engine::kParts * 4 * (count + curve.loss_epochs.size()), source);
+  const std::string bytes = io::expand(stream, engine::kParts * 4 * (count + curve.loss_epochs.size()), source);
   const char* at = bytes.data();
   for (std::vector<std::uint32_t>& bits : curve.right_bits) {
     std::int32_t sum = 0;

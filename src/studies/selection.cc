@@ -29,8 +29,8 @@ struct Candidate {
     for (const Record* record : runs) {
       validation += record->validation_accuracy / static_cast<double>(runs.size());
       // A run that diverged must not win by a loss that is no number.
-      const double run_loss = std::isfinite(record->validation_loss) ? record->validation_loss
-                                                                      : std::numeric_limits<double>::max() / 1e3;
+      const double run_loss =
+          std::isfinite(record->validation_loss) ? record->validation_loss : std::numeric_limits<double>::max() / 1e3;
       loss += run_loss / static_cast<double>(runs.size());
       updates += record->updates / static_cast<double>(runs.size());
     }
@@ -155,8 +155,8 @@ std::vector<Record> load_records(Store& store, const StudyPlan& plan, SnapshotKi
     models::RunSpec shape = run.spec;
     shape.seed = 0;
     shape.split_seed = 0;
-    const auto [count, is_new] = flops.emplace(models::block_key(shape) + fmt::format("/{}", shape.density),
-                                               measures::FlopCount{});
+    const auto [count, is_new] =
+        flops.emplace(models::block_key(shape) + fmt::format("/{}", shape.density), measures::FlopCount{});
     if (is_new) {
       count->second = measures::count_flops(run.spec, suite);
     }
@@ -167,8 +167,8 @@ std::vector<Record> load_records(Store& store, const StudyPlan& plan, SnapshotKi
     const PartResult& validation = result.best.parts[static_cast<std::size_t>(engine::Part::kValidation)];
     record.validation_accuracy = validation.accuracy;
     record.validation_loss = validation.loss;
-    record.updates = measures::updates_to_epoch(result.best.epoch, rows->second, run.spec.batch_size,
-                                                measures::Counting::kPaper);
+    record.updates =
+        measures::updates_to_epoch(result.best.epoch, rows->second, run.spec.batch_size, measures::Counting::kPaper);
     for (const Measure& measure : all_measures()) {
       record.values.push_back(measure.get(measured, measure.task));
     }
@@ -206,7 +206,8 @@ std::vector<Cell> choose(const StudyPlan& plan, const std::vector<Record>& recor
       const auto tied = std::ranges::count_if(candidates, [&](const Candidate& candidate) {
         return std::abs(candidate.validation - best->validation) <= kEqual;
       });
-      result.splits.push_back({split.split_seed, best->runs, settings_text(plan, *best->runs.front()->run, shown[cell.example->series]),
+      result.splits.push_back({split.split_seed, best->runs,
+                               settings_text(plan, *best->runs.front()->run, shown[cell.example->series]),
                                best->validation, static_cast<int>(candidates.size()), static_cast<int>(tied)});
     }
   }

@@ -39,8 +39,8 @@ struct Cell {
 
 // Selection as published (spec 4.6): for each cell and split by the mean over training seeds of the best validation
 // accuracy; test data play no part. Ties, which are the norm, fall to the lower mean validation loss, then to fewer
-// updates, then to the order of the grid (Ties::kLoss); Ties::kUpdates asks for updates first, Ties::kFirst for the order
-// alone.
+// updates, then to the order of the grid (Ties::kLoss); Ties::kUpdates asks for updates first, Ties::kFirst for the
+// order alone.
 std::vector<Cell> choose(const StudyPlan& plan, const std::vector<Record>& records,
                          const std::vector<std::string>& tune, Ties ties);
 

@@ -137,6 +137,15 @@ Value read_word_at(YamlMap& map, const char* key, const char* otherwise, Value (
   }
 }
 
+// Studies and presets give the folders of their results the name.
+void check_folder_name(const YamlMap& map, const YAML::Node& node, const std::string& name) {
+  const bool has_controls = std::ranges::any_of(name, [](unsigned char letter) { return letter < ' '; });
+  if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos || has_controls) {
+    map.fail(node, fmt::format("{} cannot be the name of a folder; use letters, digits and dashes",
+                               io::quote_for_message(name)));
+  }
+}
+
 Preset read_preset(const std::string& name, const YAML::Node& node, const std::string& source,
                    const std::vector<Grid>& grids) {
   YamlMap map(node, source, fmt::format("preset '{}'", name));
@@ -231,12 +240,13 @@ void keep_series(Study& study, const std::vector<std::string>& names) {
 }  // namespace
 
 Study parse_study(const std::string& text, const std::string& name, const std::string& source) {
-  const YAML::Node root = io::parse_yaml(text, source);
+  const YAML::Node root = io::parse_yaml(text, source, "studies/README.md");
   YamlMap map(root, source, "a study");
   Study study;
   study.text = text;
   study.source = source;
   study.name = map.text("name", name);
+  check_folder_name(map, map.get("name"), study.name);
   study.title = map.text("title", study.name);
   study.about = map.text("about");
   if (const std::string method = map.text("method", "grid"); method != "grid") {
@@ -266,6 +276,7 @@ Study parse_study(const std::string& text, const std::string& name, const std::s
     if (presets.IsDefined()) {
       const YamlMap entries(presets, source, "'presets'");
       for (const auto& entry : presets) {
+        check_folder_name(entries, entry.first, scalar_text(entry.first));
         study.presets.push_back(read_preset(scalar_text(entry.first), entry.second, source, study.grids));
       }
     }

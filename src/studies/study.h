@@ -51,11 +51,11 @@ struct Check {
   Expect expect = Expect::kGreater;
   std::vector<Selector> sides;  // compare, reaches: two of them; otherwise one
   std::string measure;
-  std::string other_measure;  // tracks
-  std::string along;          // trend, reaches
-  double level = 95;          // reaches
-  double threshold = 0;       // what the statistic is compared with
-  double margin = 0;          // of at_least, at_most and comparable
+  std::string other_measure;            // tracks
+  std::string along;                    // trend, reaches
+  double level = 95;                    // reaches
+  double threshold = 0;                 // what the statistic is compared with
+  double margin = 0;                    // of at_least, at_most and comparable
   std::map<std::string, double> given;  // every: runs with these measures ...
   std::map<std::string, double> then;   // ... have these
   Selector best;                        // best_at
@@ -66,9 +66,9 @@ struct Claim {
   std::string id;
   std::string figure;
   std::string text;
-  std::string each;                // axis whose values are checked one by one
+  std::string each;  // axis whose values are checked one by one
   Selector where;
-  std::vector<std::string> over;   // axes that both sides of a comparison share
+  std::vector<std::string> over;  // axes that both sides of a comparison share
   std::optional<std::vector<std::string>> tune;
   std::vector<Check> checks;
 };
@@ -81,7 +81,7 @@ struct Grid {
 struct Preset {
   std::string name;
   std::string about;
-  std::vector<models::Choices> parameters;                      // for all grids
+  std::vector<models::Choices> parameters;                     // for all grids
   std::map<std::string, std::vector<models::Choices>> series;  // for those of one series
   std::optional<Keep> keep;
 };
@@ -105,8 +105,8 @@ struct Study {
   std::string source;  // its path or name, for messages
 };
 
-// A built-in name, or the path of a YAML file. Throws ConfigError or FormatError with the file, the line and the way out.
-// studies/README.md shows the form.
+// A built-in name, or the path of a YAML file. Throws ConfigError or FormatError with the file, the line and the way
+// out. studies/README.md shows the form.
 Study load_study(const std::string& name_or_path);
 Study parse_study(const std::string& text, const std::string& name, const std::string& source);
 std::vector<std::string> builtin_study_names();

@@ -1,9 +1,13 @@
 #include "tasks/function_graph.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <utility>
+
+#include "core/text.h"
 
 namespace modlab::tasks {
 namespace {
@@ -151,6 +155,14 @@ std::vector<Op> distinct_ops(const FunctionGraph& graph) {
 std::string wire_text(const FunctionGraph& graph, const Wire& wire) {
   const std::string& name = wire.level == 0 ? graph.inputs[wire.index] : graph.levels[wire.level - 1][wire.index].name;
   return wire.negated ? "!" + name : name;
+}
+
+std::string gate_text(const FunctionGraph& graph, const Gate& gate) {
+  std::vector<std::string> inputs;
+  for (const Wire& wire : gate.inputs) {
+    inputs.push_back(wire_text(graph, wire));
+  }
+  return fmt::format("{}({})", op_name(gate.op), join_text(inputs, ", "));
 }
 
 }  // namespace modlab::tasks

@@ -59,5 +59,7 @@ std::vector<Op> distinct_ops(const FunctionGraph& graph);
 
 // "x0", "!b1": the wire by the name of what it reads.
 std::string wire_text(const FunctionGraph& graph, const Wire& wire);
+// "XOR(x0, !b1)".
+std::string gate_text(const FunctionGraph& graph, const Gate& gate);
 
 }  // namespace modlab::tasks

@@ -145,6 +145,14 @@ void check_routable(const TaskSuite& suite, int fan_in) {
 
 }  // namespace
 
+double always_zero_accuracy(const TaskSuite& suite) {
+  double sum = 0;
+  for (const Task& task : suite.tasks) {
+    sum += always_zero_accuracy(task.table);
+  }
+  return sum / static_cast<double>(suite.tasks.size());
+}
+
 std::optional<TrueSizes> true_sizes(const TaskSuite& suite) {
   if (!all_have_graphs(suite)) {
     return std::nullopt;

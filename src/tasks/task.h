@@ -30,6 +30,9 @@ struct TaskSuite {
   int outputs() const { return tasks.front().table.outputs; }
 };
 
+// The share of right answers, over all tasks, of a network that always says 0.
+double always_zero_accuracy(const TaskSuite& suite);
+
 // The sizes of a network that has exactly the structure of a suite's graphs.
 struct TrueSizes {
   std::vector<int> modules;  // [level]: distinct sub-functions over all tasks

@@ -380,15 +380,15 @@ TEST(Gallery, DrawsRightWrongAndMissingEdges) {
   EXPECT_EQ(edges(graph, "wrong"), Edges{"x0 m1.2"});
   EXPECT_EQ(edges(graph, "missing"), Edges{"x5 m1.2"});
   EXPECT_EQ(graph["nodes"].size(), 6 + 5 + 2U);
-  EXPECT_EQ(node(graph, "m1.0")["gate"], "XOR(x2,x3)");
+  EXPECT_EQ(node(graph, "m1.0")["gate"], "XOR(x2, x3)");
   EXPECT_NEAR(node(graph, "m1.0")["correlation"].get<double>(), 1, 1e-9);
-  EXPECT_EQ(node(graph, "m1.1")["gate"], "XOR(x0,x1)");
-  EXPECT_EQ(node(graph, "m1.2")["gate"], "XOR(x4,x5)");
+  EXPECT_EQ(node(graph, "m1.1")["gate"], "XOR(x0, x1)");
+  EXPECT_EQ(node(graph, "m1.2")["gate"], "XOR(x4, x5)");
   EXPECT_NEAR(node(graph, "m1.2")["correlation"].get<double>(), 0, 1e-9) << "XOR(x4,x0) says nothing about it";
-  EXPECT_EQ(node(graph, "m2.0")["gate"], "AND(a0,a1)");
+  EXPECT_EQ(node(graph, "m2.0")["gate"], "AND(a0, a1)");
   EXPECT_NEAR(node(graph, "m2.0")["correlation"].get<double>(), 1, 1e-9);
   // Both are 1 on a quarter of the rows, together on an eighth: (1/8 - 1/16) / (3/16).
-  EXPECT_EQ(node(graph, "m2.1")["gate"], "AND(a1,a2)");
+  EXPECT_EQ(node(graph, "m2.1")["gate"], "AND(a1, a2)");
   EXPECT_NEAR(node(graph, "m2.1")["correlation"].get<double>(), 1.0 / 3, 1e-9);
   for (const char* id : {"x0", "m1.0", "y1"}) {
     EXPECT_EQ(node(graph, id)["surplus"], false);

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <sstream>
 
 #include "core/errors.h"
 #include "studies/study.h"
@@ -174,6 +176,22 @@ claims:
   EXPECT_EQ(claim.checks[2].then.at("edit_distance"), 0);
 }
 
+TEST(StudyFile, TheExampleOfTheReadmeIsAStudy) {
+  std::ostringstream text;
+  text << std::ifstream(std::string(MODLAB_TEST_DIR) + "/../studies/README.md").rdbuf();
+  const std::string readme = text.str();
+  const std::size_t begin = readme.find("```yaml\n") + 8;
+  ASSERT_LT(begin, readme.size());
+  std::string yaml = readme.substr(begin, readme.find("```", begin) - begin);
+  yaml.replace(yaml.find("my-task.yaml"), 12, "depth1");
+  const Study study = parse(yaml);
+  EXPECT_EQ(study.name, "mine");
+  EXPECT_FALSE(study.claims.empty());
+  const StudyPlan plan = plan_study(study, study.default_preset);
+  // One dense and two shared networks on two tasks, two ratios, three splits and nine seeds, with one rate.
+  EXPECT_EQ(plan.runs.size(), 3 * 2 * 2 * 3 * 9U);
+}
+
 TEST(StudyFile, TheFirstPresetIsTheDefault) {
   EXPECT_EQ(parse("parameters: {lr: 0.1}\npresets: {b: {}, a: {}}\n").default_preset, "b");
 }
@@ -251,6 +269,14 @@ TEST(StudyFileMistakes, Kinds) {
   expect_mistake("parameters: {lr: 0.1}\nclaims:\n  - words\n", 3, {"a claim must be a map"});
   expect_mistake("parameters: {lr: 0.1}\ntune: []\n", 2, {"'tune' must be a list with something in it"});
   expect_mistake("parameters: {lr: 0.1}\nx: [1\ny: 2\n", 3, {"not valid YAML"});
+  expect_mistake("parameters: " + std::string(100'000, '[') + "\n", 2, {"not valid YAML", "studies/README.md"});
+}
+
+TEST(StudyFileMistakes, NamesThatAreNoFolders) {
+  for (const char* name : {"a/b", "..", "\"a\\nb\"", "\"\""}) {
+    expect_mistake("parameters: {lr: 0.1}\nname: " + std::string(name) + "\n", 2, {"cannot be the name of a folder"});
+  }
+  expect_mistake("parameters: {lr: 0.1}\npresets:\n  ../up: {}\n", 3, {"cannot be the name of a folder"});
 }
 
 TEST(StudyFileMistakes, Words) {
@@ -274,6 +300,7 @@ constexpr auto kFigure = "parameters: {lr: 0.1}\nfigures:\n  - id: F\n    title:
 TEST(StudyFileMistakes, Figures) {
   expect_mistake("parameters: {lr: 0.1}\nfigures:\n  - title: t\n", 3, {"a figure needs 'id'"});
   expect_mistake(kFigure, 3, {"needs 'x' and 'measures'"});
+  expect_mistake(kFigure + std::string("    measures: [flops]\n    kind: heatmap\n"), 3, {"a heatmap needs 'y'"});
   expect_mistake(kFigure + std::string("    measures: [test_acuracy]\n"), 6,
                  {"there is no measure 'test_acuracy'", "did you mean 'test_accuracy'?"});
   expect_mistake(kFigure + std::string("    measures: [flops]\n    kind: pie\n"), 7, {"'kind' is one of", "'pie'"});

@@ -39,7 +39,8 @@ function card(network: Network, palette: Palette): HTMLElement {
           el("span", {}, "A network without modules has no wiring to show."),
         ),
     network.curve && network.curve.epochs.length ? curveChart(network.curve, network.best_epoch) : null,
-    el("p", { class: "settings" }, network.settings),
+    // The run's name is what `modlab train --from` needs to train it again.
+    el("p", { class: "settings" }, `${network.settings}; run ${network.id}`),
   );
 }
 
