@@ -31,14 +31,17 @@ int run_report(std::span<const std::string> words) {
         "modlab report: a study as one web page, or its figures as files for a paper\n\n"
         "  modlab report results/boolean-quick\n"
         "  modlab report results/boolean-quick -o boolean.html\n"
-        "  modlab report results/boolean-quick --figures figures\n\n{}",
+        "  modlab report results/boolean-quick --figures figures\n"
+        "  modlab report --figures results/boolean-quick           # into results/boolean-quick/figures\n\n{}",
         describe_options(options()));
     return 0;
   }
-  if (arguments.positional().size() != 1) {
+  // `modlab report --figures DIR`: the figures of the study in DIR go beside it.
+  const bool only_figures = arguments.positional().empty() && arguments.has("figures");
+  if (arguments.positional().size() != 1 && !only_figures) {
     throw ConfigError("name one folder of a study, such as `modlab report results/boolean-quick`");
   }
-  const std::string& folder = arguments.positional().front();
+  const std::string folder = only_figures ? arguments.text("figures") : arguments.positional().front();
   OpenedStudy opened(folder);
   const std::vector<studies::ClaimResult> claims = studies::evaluate_claims(opened.findings());
   if (arguments.has("json")) {
@@ -46,9 +49,11 @@ int run_report(std::span<const std::string> words) {
     return 0;
   }
   if (arguments.has("figures")) {
-    const std::vector<std::string> files = report::write_figure_files(
-        report::report_data(opened.findings(), claims, opened.store()), arguments.text("figures"));
-    fmt::print("{} files in {}\n", files.size(), arguments.text("figures"));
+    const std::string out =
+        only_figures ? (std::filesystem::path(folder) / "figures").string() : arguments.text("figures");
+    const std::vector<std::string> files =
+        report::write_figure_files(report::report_data(opened.findings(), claims, opened.store()), out);
+    fmt::print("{} files in {}\n", files.size(), out);
     return 0;
   }
   const std::string path = arguments.text("out", (std::filesystem::path(folder) / "report.html").string());
