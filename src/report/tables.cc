@@ -58,7 +58,7 @@ std::string CellNames::name(const Cell& cell) const {
   std::vector<std::string> parts = {findings_.value(cell, "task")};
   for (const std::string& axis : axes_) {
     if (const std::string value = findings_.value(cell, axis); !value.empty()) {
-      parts.push_back(axis + " " + value);
+      parts.push_back(fmt::format("{} {}", axis, value));
     }
   }
   return join_text(parts, ", ");

@@ -85,7 +85,7 @@ std::vector<std::string> read_axis_values(YamlMap& map, const std::string& axis)
 }
 
 std::string read_measure(YamlMap& map, const std::string& key) {
-  const std::string name = map.required_text(key);
+  std::string name = map.required_text(key);
   if (find_measure(name) == nullptr) {
     map.fail(map.get(key), fmt::format("there is no measure '{}'{}", name, did_you_mean(name, measure_names())));
   }

@@ -123,7 +123,9 @@ Verdict judge(const Check& check, Interval interval) {
   interval.high -= check.threshold;
   switch (check.expect) {
     case Check::Expect::kComparable:
-      if (std::abs(interval.estimate) < check.margin) return Verdict::kHolds;
+      if (std::abs(interval.estimate) < check.margin) {
+        return Verdict::kHolds;
+      }
       return interval.low > check.margin || interval.high < -check.margin ? Verdict::kFails : Verdict::kUndecided;
     case Check::Expect::kLess:
     case Check::Expect::kAtMost:
@@ -266,12 +268,12 @@ std::map<double, UnitValues> along(const Context& context, const Selector& side)
 
 std::vector<Unit> shared_units(const std::vector<const std::map<double, UnitValues>*>& sides) {
   std::vector<Unit> units;
-  for (const auto& [unit, first] : sides.front()->begin()->second) {
+  for (const auto& first : sides.front()->begin()->second) {
     const bool everywhere = std::ranges::all_of(sides, [&](const auto* side) {
-      return std::ranges::all_of(*side, [&](const auto& entry) { return entry.second.contains(unit); });
+      return std::ranges::all_of(*side, [&](const auto& entry) { return entry.second.contains(first.first); });
     });
     if (everywhere) {
-      units.push_back(unit);
+      units.push_back(first.first);
     }
   }
   return units;
@@ -415,9 +417,9 @@ void best_at(const Context& context, CheckResult& result) {
   }
   const UnitValues best = measured(best_cells, *context.measure);
   std::vector<Unit> units;
-  for (const auto& [unit, each] : best) {
-    if (std::ranges::all_of(others, [&](const UnitValues& values) { return values.contains(unit); })) {
-      units.push_back(unit);
+  for (const auto& each : best) {
+    if (std::ranges::all_of(others, [&](const UnitValues& values) { return values.contains(each.first); })) {
+      units.push_back(each.first);
     }
   }
   if (units.empty()) {
@@ -497,7 +499,8 @@ std::string selector_text(const Selector& selector) {
   std::vector<std::string> parts;
   for (const auto& [axis, values] : selector) {
     const std::string joined = join_text(values, "/");
-    parts.push_back(axis == "series" || axis == "task" || axis == "model" ? joined : axis + " " + joined);
+    parts.push_back(axis == "series" || axis == "task" || axis == "model" ? joined
+                                                                          : fmt::format("{} {}", axis, joined));
   }
   // "series" sorts before "task": what it is, then where.
   return parts.empty() ? "all" : join_text(parts, ", ");

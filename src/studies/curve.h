@@ -18,7 +18,7 @@ struct Curve {
   std::vector<float> loss[engine::kParts];  // at loss_epochs
 };
 // Throws FormatError, naming `source`, if the bytes are not the curve of so many epochs.
-Curve decode_curve(std::string_view bytes, int epochs, const std::string& source);
+Curve decode_curve(std::string_view stream, int epochs, const std::string& source);
 
 // Every epoch up to 40, then each about 5 % after the one before, and the last.
 std::vector<int> loss_epochs(int epochs);

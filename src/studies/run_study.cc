@@ -115,9 +115,9 @@ double estimate_seconds(const models::Plan& runs, Keep keep, int threads, const 
     const auto begin = Clock::now();
     finish(spec, runs.suite_of(spec), group.blueprint, example, keep);
     const double finishing = since(begin);
-    const auto blocks = static_cast<double>((group.runs.size() + lane_count - 1) / lane_count);
-    total +=
-        blocks * (warm + epoch * group.blueprint.block.epochs) + finishing * static_cast<double>(group.runs.size());
+    const std::size_t blocks = (group.runs.size() + lane_count - 1) / lane_count;
+    total += static_cast<double>(blocks) * (warm + epoch * group.blueprint.block.epochs) +
+             finishing * static_cast<double>(group.runs.size());
   }
   return total / (threads == 1 ? 1 : threads * kThreadEfficiency);
 }

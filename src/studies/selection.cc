@@ -196,10 +196,10 @@ std::vector<Cell> choose(const StudyPlan& plan, const std::vector<Record>& recor
     result.example = cell.example;
     for (SplitCandidates& split : cell.splits.values()) {
       std::vector<Candidate>& candidates = split.candidates.values();
-      const Candidate* best = nullptr;
+      const Candidate* best = &candidates.front();
       for (Candidate& candidate : candidates) {
         candidate.finish();
-        if (best == nullptr || better(candidate, *best, ties)) {
+        if (better(candidate, *best, ties)) {
           best = &candidate;
         }
       }

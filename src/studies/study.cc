@@ -105,24 +105,42 @@ std::vector<models::Choices> read_parameters(YamlMap& map, const std::string& ke
 }
 
 Keep read_keep(const std::string& text) {
-  if (text == "results") return Keep::kResults;
-  if (text == "curves") return Keep::kCurves;
-  if (text == "best") return Keep::kBest;
-  if (text == "all") return Keep::kAll;
+  if (text == "results") {
+    return Keep::kResults;
+  }
+  if (text == "curves") {
+    return Keep::kCurves;
+  }
+  if (text == "best") {
+    return Keep::kBest;
+  }
+  if (text == "all") {
+    return Keep::kAll;
+  }
   throw ConfigError(fmt::format(
       "keep must be results, curves, best (curves and best weights) or all (both snapshots), not '{}'", text));
 }
 
 Ties read_ties(const std::string& text) {
-  if (text == "loss") return Ties::kLoss;
-  if (text == "updates") return Ties::kUpdates;
-  if (text == "first") return Ties::kFirst;
+  if (text == "loss") {
+    return Ties::kLoss;
+  }
+  if (text == "updates") {
+    return Ties::kUpdates;
+  }
+  if (text == "first") {
+    return Ties::kFirst;
+  }
   throw ConfigError(fmt::format("ties must be loss, updates or first, not '{}'", text));
 }
 
 SnapshotKind read_snapshot(const std::string& text) {
-  if (text == "best") return SnapshotKind::kBest;
-  if (text == "last") return SnapshotKind::kLast;
+  if (text == "best") {
+    return SnapshotKind::kBest;
+  }
+  if (text == "last") {
+    return SnapshotKind::kLast;
+  }
   throw ConfigError(fmt::format("snapshot must be best or last, not '{}'", text));
 }
 

@@ -38,7 +38,7 @@ std::string YamlMap::text(const std::string& key, const std::string& otherwise) 
 }
 
 std::string YamlMap::required_text(const std::string& key) {
-  const std::string value = text(key);
+  std::string value = text(key);
   if (value.empty()) {
     fail(node_, fmt::format("{} needs '{}'", what_, key));
   }
