@@ -260,6 +260,29 @@ TEST_F(StudyTest, RunsAreThoseOfTrain) {
   EXPECT_EQ(found, 1);
 }
 
+TEST_F(StudyTest, AnyRunIsReplayedByItsName) {
+  train("--out out");
+  io::Database database(folder_.file("out/study.sqlite"), io::Database::Mode::kRead);
+  io::Statement rows = database.prepare(
+      "SELECT id, best_epoch, test_accuracy, test_loss FROM runs JOIN results ON run = id "
+      "WHERE snapshot = 'best' ORDER BY id LIMIT 8");
+  int replayed = 0;
+  for (; rows.step(); ++replayed) {
+    const std::string id(rows.text(0));
+    const json run = json_output("train --from out --run " + id + " --json")["runs"][0];
+    EXPECT_EQ(run["id"], id);
+    EXPECT_EQ(run["best_epoch"], rows.integer(1));
+    EXPECT_DOUBLE_EQ(run["best"]["test_accuracy"].get<double>(), rows.real(2));
+    EXPECT_DOUBLE_EQ(run["best"]["test_loss"].get<double>(), rows.real(3));
+  }
+  EXPECT_EQ(replayed, 8);
+  expect_refused("train --from out --run 0123", {"no run '0123'"});
+  expect_refused("train --from out", {"--run", "--from"});
+  expect_refused("train --run 0123", {"--run", "--from"});
+  expect_refused("train --from out --run 0123 --lr 1", {"leave --lr out"});
+  expect_refused("train --from nowhere --run 0123", {"nowhere"});
+}
+
 TEST_F(StudyTest, ReportGoesWhereItIsAsked) {
   train("--out out");
   std::filesystem::remove(folder_.file("out/report.html"));
