@@ -599,7 +599,7 @@ TEST_F(StudyTest, AFileThatMayNotGrowIsOneClearLineAndLosesNothing) {
 }
 
 // Long enough to be stopped in the middle: 480 runs of 1000 epochs.
-constexpr auto kLong = "study run tiny.yaml --out out epochs=1000 seed=0..29";
+constexpr auto kLong = "study run tiny.yaml --threads 1 --out out epochs=1000 seed=0..29";
 
 TEST_F(StudyTest, CtrlCKeepsWhatIsDoneAndGoesOn) {
   output(words_of("study run tiny.yaml --out unbroken epochs=1000 seed=0..29"));
