@@ -8,6 +8,7 @@
 
 #include "core/text.h"
 #include "report/tables.h"
+#include "studies/check_text.h"
 
 namespace modlab::cli {
 namespace {

@@ -9,7 +9,6 @@
 #include "core/text.h"
 #include "measures/flops.h"
 #include "models/settings.h"
-#include "studies/claims.h"
 
 namespace modlab::report {
 namespace {

@@ -11,6 +11,7 @@
 #include "report/figure_data.h"
 #include "report/gallery.h"
 #include "report/tables.h"
+#include "studies/check_text.h"
 
 namespace modlab::report {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "core/text.h"
 #include "io/file.h"
+#include "studies/check_text.h"
 #include "studies/curve.h"
 
 namespace modlab::report {

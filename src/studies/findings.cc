@@ -45,6 +45,18 @@ bool Findings::matches(const Cell& cell, const Selector& selector) const {
 
 double Findings::base_rate(const Cell& cell) const { return base_rates_.at(cell.example->spec.task); }
 
+std::vector<std::string> axis_values(const Findings& findings, const std::vector<const Cell*>& cells,
+                                     const std::string& axis) {
+  std::vector<std::string> values;
+  for (const Cell* cell : cells) {
+    const std::string value_here = findings.value(*cell, axis);
+    if (std::ranges::find(values, value_here) == values.end()) {
+      values.push_back(value_here);
+    }
+  }
+  return values;
+}
+
 UnitValues unit_values(const std::vector<const Cell*>& cells, std::size_t measure) {
   std::map<Unit, std::pair<double, int>> sums;
   for (const Cell* cell : cells) {

@@ -42,6 +42,10 @@ class Findings {
   mutable std::map<std::vector<std::string>, std::vector<Cell>> cells_;
 };
 
+// The values of an axis among some cells, in the order in which the plan has them.
+std::vector<std::string> axis_values(const Findings& findings, const std::vector<const Cell*>& cells,
+                                     const std::string& axis);
+
 // A measure of all runs of some cells, averaged over the cells for each unit; runs without the measure are left out.
 UnitValues unit_values(const std::vector<const Cell*>& cells, std::size_t measure);
 double mean_of(const UnitValues& values);

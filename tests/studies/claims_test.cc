@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 
+#include "studies/check_text.h"
 #include "studies/made_up_study.h"
 
 namespace modlab::studies {
