@@ -62,11 +62,27 @@ std::string network_text(const models::Blueprint& blueprint) {
   if (const auto* mlp = std::get_if<models::MlpShape>(&blueprint.shape)) {
     return "layers " + joined(mlp->widths, "-");
   }
-  const auto& shape = std::get<models::ModularShape>(blueprint.shape);
+  const auto reader_text = [&](const models::ImageReader& reader) {
+    return reader.channels.empty() ? joined(reader.widths, "-")
+                                   : fmt::format("convolutions of {} channels, {}", joined(reader.channels, " and "),
+                                                 joined(reader.widths, "-"));
+  };
+  if (const auto* mlp = std::get_if<models::ImageMlpShape>(&blueprint.shape)) {
+    return "layers " + reader_text(mlp->reader);
+  }
+  const auto* images = std::get_if<models::ImageModularShape>(&blueprint.shape);
+  const models::ModularShape& shape =
+      images != nullptr ? images->bits : std::get<models::ModularShape>(blueprint.shape);
+  const std::string below =
+      images == nullptr
+          ? ""
+          : fmt::format("{} image slots, {} of {}; ", images->image_slots,
+                        images->image_pool > 0 ? fmt::format("a pool of {}", images->image_pool) : "a module each",
+                        reader_text(images->reader));
   const std::string modules = shape.pool > 0
                                   ? fmt::format("{} slots, a pool of {} modules", joined(shape.levels, ","), shape.pool)
                                   : fmt::format("{} modules", joined(shape.levels, ","));
-  return fmt::format("{} of {}", modules, joined(shape.module_widths, "-"));
+  return fmt::format("{}{} of {}", below, modules, joined(shape.module_widths, "-"));
 }
 
 void print_counts(const models::RunSpec& spec, const tasks::TaskSuite& suite) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "cli/arguments.h"
 #include "cli/verbs.h"
@@ -70,9 +71,8 @@ std::string wrap(const std::string& text, std::size_t first_indent, std::size_t 
 }
 
 // A line of the form "  key   value", the value wrapped under itself.
-std::string entry(const std::string& key, const std::string& value) {
-  constexpr std::size_t kKeyWidth = 12;
-  const std::size_t indent = 2 + std::max(kKeyWidth, key.size() + 2);
+std::string entry(const std::string& key, const std::string& value, std::size_t key_width = 12) {
+  const std::size_t indent = 2 + std::max(key_width, key.size() + 2);
   return fmt::format("  {:<{}}{}\n", key, indent - 2, wrap(value, indent, indent));
 }
 
@@ -127,9 +127,27 @@ std::string describe_gates(const Task& task) {
   return text;
 }
 
+// Which inputs are the bits of which image's digit.
+std::string describe_images(const Task& task) {
+  if (!task.images) {
+    return "";
+  }
+  const tasks::ImageInputs& images = *task.images;
+  std::string text = fmt::format(
+      "\nInputs\n  A network sees {} images, each of a digit from 0 to {} ({} combinations). The inputs of the\n"
+      "  gates are the digits' bits, the most significant first:\n",
+      images.images, images.digits - 1, images.combinations());
+  for (int image = 0; image < images.images; ++image) {
+    std::vector<int> bits(images.bits);
+    std::iota(bits.begin(), bits.end(), image * images.bits);
+    text += entry(fmt::format("image {}", image + 1), list_inputs(task, bits));
+  }
+  return text;
+}
+
 std::string describe_counts(const Task& task) {
   std::string text = "\nCounts\n";
-  text += entry("inputs", fmt::format("{}", task.table.inputs));
+  text += entry("inputs", fmt::format("{}{}", task.table.inputs, task.images ? ", the bits of digits" : ""));
   if (task.graph) {
     std::vector<std::size_t> level_sizes;
     for (const std::vector<Gate>& level : task.graph->levels) {
@@ -146,12 +164,20 @@ std::string describe_counts(const Task& task) {
 
 double percent(double share) { return 100 * share; }
 
-double output_always_zero(const TruthTable& table, int output) {
-  return 1.0 - static_cast<double>(ones(table, output)) / static_cast<double>(table.rows.size());
+// On how many of the rows the output is 1.
+std::size_t ones_among(const TruthTable& table, const std::vector<int>& rows, int output) {
+  return std::ranges::count_if(rows, [&](int row) { return output_bit(table, row, output); });
 }
+
+double output_always_zero(const TruthTable& table, const std::vector<int>& rows, int output) {
+  return 1.0 - static_cast<double>(ones_among(table, rows, output)) / static_cast<double>(rows.size());
+}
+
+double task_always_zero(const Task& task) { return always_zero_accuracy(TaskSuite{task.name, "", {task}}); }
 
 std::string describe_outputs(const Task& task) {
   const TruthTable& table = task.table;
+  const std::vector<int> rows = possible_rows(task);
   std::size_t name_width = 6;
   for (int output = 0; output < table.outputs; ++output) {
     name_width = std::max(name_width, task.output_names[output].size());
@@ -161,12 +187,12 @@ std::string describe_outputs(const Task& task) {
   for (int output = 0; output < table.outputs; ++output) {
     const std::vector<int> relevant = relevant_inputs(table, output);
     text += fmt::format("  {:<{}}  {:>14}  {:>6.2f} %  {}\n", task.output_names[output], name_width,
-                        fmt::format("{} of {}", ones(table, output), table.rows.size()),
-                        percent(output_always_zero(table, output)),
+                        fmt::format("{} of {}", ones_among(table, rows, output), rows.size()),
+                        percent(output_always_zero(table, rows, output)),
                         relevant.empty() ? "nothing (constant)" : list_inputs(task, relevant));
   }
   if (table.outputs > 1) {
-    text += fmt::format("  {:<{}}  {:>14}  {:>6.2f} %\n", "all", name_width, "", percent(always_zero_accuracy(table)));
+    text += fmt::format("  {:<{}}  {:>14}  {:>6.2f} %\n", "all", name_width, "", percent(task_always_zero(task)));
   }
   const std::vector<int> distractors = distractor_inputs(table);
   text += distractors.empty() ? "  Every input matters to some output.\n"
@@ -233,11 +259,21 @@ std::string describe_sizes(const TaskSuite& suite) {
          entry("pool", fmt::format("{} ({})", sizes->pool, join_text(members, ", ")));
 }
 
+// What stands before the bits of a row, or, without a row, before their heading: the digits that show them.
+std::string digits_cell(const std::optional<tasks::ImageInputs>& images, std::optional<int> row) {
+  if (!images) {
+    return "";
+  }
+  const std::string text = row ? fmt::format("{}", fmt::join(digits_of(*images, *row), " ")) : "digits";
+  return fmt::format("{:<{}}", text, std::max(6, 2 * images->images - 1) + 2);
+}
+
 // Rows run down the columns, as many columns as the page holds.
-std::string describe_rows(const TruthTable& table, int shown) {
-  const int row_count = static_cast<int>(table.rows.size());
-  const int number_width = std::max(3, static_cast<int>(fmt::format("{}", row_count - 1).size()));
-  const int input_width = std::max(table.inputs, 2);
+std::string describe_rows(const Task& task, const std::vector<int>& rows, int shown) {
+  const TruthTable& table = task.table;
+  const int row_count = static_cast<int>(rows.size());
+  const int number_width = std::max(3, static_cast<int>(fmt::format("{}", rows.back()).size()));
+  const int input_width = static_cast<int>(digits_cell(task.images, 0).size()) + std::max(table.inputs, 2);
   const int output_width = std::max(table.outputs, 3);
   const int cell_width = number_width + 2 + input_width + 2 + output_width + 5;
   const int columns = std::clamp((kPageWidth + 3) / cell_width, 1, std::max(1, (shown + 3) / 4));
@@ -246,19 +282,20 @@ std::string describe_rows(const TruthTable& table, int shown) {
   for (int line = -1; line < lines; ++line) {
     std::string joined;
     for (int column = 0; column < columns; ++column) {
-      const int row = column * lines + line;
-      if (line >= 0 && row >= shown) {
+      const int place = column * lines + line;
+      if (line >= 0 && place >= shown) {
         break;
       }
-      std::string in = line < 0 ? "in" : "";
-      std::string out = line < 0 ? "out" : "";
-      for (int input = 0; line >= 0 && input < table.inputs; ++input) {
-        in += tasks::input_bit(table.inputs, row, input) ? '1' : '0';
+      const std::optional<int> row = line < 0 ? std::nullopt : std::optional(rows[place]);
+      std::string in = digits_cell(task.images, row) + (row ? "" : "in");
+      std::string out = row ? "" : "out";
+      for (int input = 0; row && input < table.inputs; ++input) {
+        in += tasks::input_bit(table.inputs, *row, input) ? '1' : '0';
       }
-      for (int output = 0; line >= 0 && output < table.outputs; ++output) {
-        out += output_bit(table, row, output) ? '1' : '0';
+      for (int output = 0; row && output < table.outputs; ++output) {
+        out += output_bit(table, *row, output) ? '1' : '0';
       }
-      joined += fmt::format("  {:>{}}  {:<{}}  {:<{}}   ", line < 0 ? "row" : fmt::format("{}", row), number_width, in,
+      joined += fmt::format("  {:>{}}  {:<{}}  {:<{}}   ", row ? fmt::format("{}", *row) : "row", number_width, in,
                             input_width, out, output_width);
     }
     joined.erase(joined.find_last_not_of(' ') + 1);
@@ -282,18 +319,17 @@ std::string describe_word(const TruthTable& table, int output, std::size_t inden
   return shown == word.size() ? text : text + fmt::format("... ({} digits)", word.size());
 }
 
-std::string describe_table(const Task& task, int shown) {
+std::string describe_table(const Task& task, const std::vector<int>& rows, int shown) {
   std::size_t name_width = 0;
   for (const std::string& name : task.output_names) {
     name_width = std::max(name_width, name.size());
   }
   std::string text = "\nTruth table\n";
   for (int output = 0; output < task.table.outputs; ++output) {
-    text += fmt::format(
-        "  {:<{}}  {}\n", task.output_names[output], name_width,
-        describe_word(task.table, output, name_width + 4, shown == static_cast<int>(task.table.rows.size())));
+    text += fmt::format("  {:<{}}  {}\n", task.output_names[output], name_width,
+                        describe_word(task.table, output, name_width + 4, shown == static_cast<int>(rows.size())));
   }
-  return text + (shown > 0 ? "\n" + describe_rows(task.table, shown) : "");
+  return text + (shown > 0 ? "\n" + describe_rows(task, rows, shown) : "");
 }
 
 std::string describe_suite(const TaskSuite& suite, std::optional<int> rows) {
@@ -310,13 +346,14 @@ std::string describe_suite(const TaskSuite& suite, std::optional<int> rows) {
   }
   for (std::size_t index = 0; index < suite.tasks.size(); ++index) {
     const Task& task = suite.tasks[index];
-    const int row_count = static_cast<int>(task.table.rows.size());
+    const std::vector<int> possible = possible_rows(task);
+    const int row_count = static_cast<int>(possible.size());
     const int shown = rows ? std::min(*rows, row_count) : row_count <= kWholeTableRows ? row_count : kFirstRows;
     text += text.empty() ? "" : "\n" + std::string(kPageWidth, '-') + "\n";
     text += heading(task.name, task.about);
-    text += describe_gates(task) + describe_counts(task) + describe_outputs(task);
+    text += describe_images(task) + describe_gates(task) + describe_counts(task) + describe_outputs(task);
     text += (several ? "" : describe_sizes(suite)) + describe_routing(suite, routings, index);
-    text += describe_table(task, shown);
+    text += describe_table(task, possible, shown);
   }
   return text;
 }
@@ -326,21 +363,28 @@ ordered_json task_json(const Task& task) {
   json["name"] = task.name;
   json["about"] = task.about;
   json["inputs"] = task.input_names;
+  if (task.images) {
+    json["images"] = {{"count", task.images->images},
+                      {"digits", task.images->digits},
+                      {"bits", task.images->bits},
+                      {"combinations", task.images->combinations()}};
+  }
   json["rows"] = task.table.rows.size();
-  json["always_zero_accuracy"] = always_zero_accuracy(task.table);
+  json["always_zero_accuracy"] = task_always_zero(task);
   json["distractors"] = ordered_json::array();
   for (const int input : distractor_inputs(task.table)) {
     json["distractors"].push_back(task.input_names[input]);
   }
   json["outputs"] = ordered_json::array();
+  const std::vector<int> rows = possible_rows(task);
   for (int output = 0; output < task.table.outputs; ++output) {
     ordered_json described;
     described["name"] = task.output_names[output];
     if (task.graph) {
       described["reads"] = wire_text(*task.graph, task.graph->outputs[output]);
     }
-    described["ones"] = ones(task.table, output);
-    described["always_zero_accuracy"] = output_always_zero(task.table, output);
+    described["ones"] = ones_among(task.table, rows, output);
+    described["always_zero_accuracy"] = output_always_zero(task.table, rows, output);
     described["depends_on"] = ordered_json::array();
     for (const int input : relevant_inputs(task.table, output)) {
       described["depends_on"].push_back(task.input_names[input]);
@@ -406,19 +450,26 @@ std::string builtin_list(bool as_json) {
   const std::vector<std::string> names = tasks::builtin_task_names();
   ordered_json json = ordered_json::array();
   std::string singles;
+  std::string on_images;
   std::string suites;
+  constexpr std::size_t kNameWidth = 15;
   for (const std::string& name : names) {
     const TaskSuite suite = tasks::load_task(name);
     json.push_back({{"name", name}, {"about", suite.about}, {"tasks", suite.tasks.size()}});
-    (suite.tasks.size() == 1 ? singles : suites) += entry(name, suite.about);
+    if (suite.images()) {
+      json.back()["images"] = suite.images()->images;
+    }
+    std::string& list = suite.images() ? on_images : suite.tasks.size() == 1 ? singles : suites;
+    list += entry(name, suite.about, kNameWidth);
   }
   if (as_json) {
     return json.dump(2) + "\n";
   }
   return fmt::format(
-      "Built-in tasks\n{}\nSuites, which one network learns together\n{}\n"
+      "Built-in tasks\n{}\nTasks on images of digits, whose bits are the inputs\n{}\n"
+      "Suites, which one network learns together\n{}\n"
       "'modlab graph depth2' shows one of them; a YAML or CSV file of your own works too.\n",
-      singles, suites);
+      singles, on_images, suites);
 }
 
 std::optional<int> parse_rows(const Arguments& arguments, const TaskSuite& suite) {

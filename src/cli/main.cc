@@ -8,10 +8,12 @@
 #include "cli/verbs.h"
 #include "core/errors.h"
 #include "core/text.h"
+#include "tasks/mnist_files.h"
 
 namespace {
 
 using modlab::cli::run_bench;
+using modlab::cli::run_data;
 using modlab::cli::run_export;
 using modlab::cli::run_flops;
 using modlab::cli::run_graph;
@@ -33,6 +35,7 @@ constexpr Verb kVerbs[] = {
     {"export", "the results of a study as CSV tables", &run_export},
     {"train", "train one network or thousands and show how well they generalise", &run_train},
     {"graph", "show a task: its gates, truth table, routing, and a picture", &run_graph},
+    {"data", "fetch MNIST, and show images and their labels", &run_data},
     {"show", "show what a saved network has learned", &run_show},
     {"measure", "how near a saved network is to the true structure, and what it cost", &run_measure},
     {"flops", "what training a network costs, without training it; the paper's Table 1", &run_flops},
@@ -75,6 +78,7 @@ int run(std::span<const std::string> words) {
 
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
+  modlab::tasks::set_notice([](const std::string& notice) { fmt::print(stderr, "modlab: {}\n", notice); });
   try {
     return run(words);
   } catch (const modlab::UserError& error) {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/arguments.h"
+#include "cli/image_look.h"
 #include "cli/snapshot.h"
 #include "cli/verbs.h"
 #include "core/text.h"
@@ -89,6 +90,12 @@ Measured measure(const std::string& path, const std::string& name, bool with_rel
   Measured measured{load_snapshot(path, name), {}, {}, {}, {}, {}};
   const Snapshot& snapshot = measured.snapshot;
   const models::SavedNetwork& network = snapshot.network;
+  measured.paper = cost_of(snapshot, Counting::kPaper);
+  measured.exact = cost_of(snapshot, Counting::kExact);
+  if (network.spec.on_images) {
+    measured.network = look_at_images(snapshot).measures;
+    return measured;
+  }
   for (int task = 0; task < static_cast<int>(network.suite.tasks.size()); ++task) {
     TaskMeasures found;
     found.accuracy =
@@ -102,8 +109,6 @@ Measured measure(const std::string& path, const std::string& name, bool with_rel
   }
   measured.network = measures::measure_network(network.blueprint, network.suite, snapshot.parameters());
   measured.specialisation = measures::specialisation(network.blueprint, network.suite, snapshot.parameters());
-  measured.paper = cost_of(snapshot, Counting::kPaper);
-  measured.exact = cost_of(snapshot, Counting::kExact);
   return measured;
 }
 
@@ -194,7 +199,15 @@ void print_text(const Measured& measured) {
   if (!std::isnan(measured.network.module_reuse)) {
     fmt::print("Modules in use that serve two tasks or more: {:.0f} %\n", 100 * measured.network.module_reuse);
   }
-  print_what_does_not_apply(measured);
+  if (!measured.snapshot.network.spec.on_images) {
+    print_what_does_not_apply(measured);
+  } else if (measured.snapshot.network.spec.is_mlp()) {
+    fmt::print("A network without modules: edit distance and specialisation do not apply to it.\n");
+  } else {
+    fmt::print("Edit distance to the true graph: {}\n", measured.network.edit_distance);
+    fmt::print("|correlation| of the image slots with the digits' bits: {:.3f}\n",
+               measured.network.image_specialisation);
+  }
   if (measured.paper && measured.exact) {
     fmt::print("\nTo this epoch             updates          FLOPs   forward  backward    update\n");
     for (const auto& [name, cost] :
@@ -224,8 +237,13 @@ void print_json(const Measured& measured) {
   ordered_json output = models::settings_json(snapshot.network.spec);
   output["snapshot"] = snapshot.name;
   output["epoch"] = snapshot.epoch() ? ordered_json(*snapshot.epoch()) : ordered_json();
-  for (const char* key : {"train_accuracy", "validation_accuracy", "test_accuracy"}) {
+  const char* const test = snapshot.network.spec.on_images ? "unseen_accuracy" : "test_accuracy";
+  for (const char* key : {"train_accuracy", "validation_accuracy", test}) {
     output[key] = snapshot.score(key);
+  }
+  if (snapshot.network.spec.on_images) {
+    output["seen_accuracy"] = snapshot.score("seen_accuracy");
+    output["image_specialisation"] = number_or_null(measured.network.image_specialisation);
   }
   output["edit_distance"] = number_or_null(measured.network.edit_distance);
   output["specialisation"] = number_or_null(measured.network.specialisation);

@@ -17,10 +17,22 @@ struct Renamed {
   const char* setting;
 };
 constexpr Renamed kRenamed[] = {
-    {"dataset_split", "ratio"}, {"dataset_split_seed", "split_seed"}, {"num_modules", "modules"},
-    {"num_slots", "slots"},     {"num_shared_modules", "pool"},       {"module_arch", "module_widths"},
-    {"topk", "fan_in"},         {"lr_module_input", "lr_input"},      {"lr_module_location", "lr_module"},
+    {"dataset_split", "ratio"},
+    {"dataset_split_seed", "split_seed"},
+    {"num_modules", "modules"},
+    {"num_slots", "slots"},
+    {"num_shared_modules", "pool"},
+    {"module_arch", "module_widths"},
+    {"topk", "fan_in"},
+    {"lr_module_input", "lr_input"},
+    {"lr_module_location", "lr_module"},
     {"scheduler", "schedule"},
+    {"num_samples_per_combination_train", "samples"},
+    {"num_samples_per_combination_test", "test_samples"},
+    {"num_img_modules", "image_slots"},
+    {"num_img_slots", "image_slots"},
+    {"num_img_shared_modules", "image_pool"},
+    {"img_module_arch", "image_widths"},
 };
 
 // Understood, and without effect on a result here: where files lie, and how the script was run.
@@ -29,11 +41,15 @@ constexpr const char* kIgnored[] = {"experiment", "dataset_path", "result_path",
 // Switches, with and without a value.
 constexpr Renamed kSwitches[] = {{"known_module_inputs", "known_inputs"},
                                  {"known_module_locations", "known_modules"},
-                                 {"known_func_outputs", "known_outputs"}};
+                                 {"known_func_outputs", "known_outputs"},
+                                 {"normalize_img", "normalize"}};
 
 const std::map<std::string, std::string>& tasks_by_modularity() {
-  static const std::map<std::string, std::string> kTasks = {
-      {"6 2", "random62"}, {"6 2 2", "depth1"}, {"6 3 2 2", "depth2"}, {"6 3 3 2 2", "depth3"}};
+  static const std::map<std::string, std::string> kTasks = {{"6 2", "random62"},
+                                                            {"6 2 2", "depth1"},
+                                                            {"6 3 2 2", "depth2"},
+                                                            {"6 3 3 2 2", "depth3"},
+                                                            {"2 2 3 2 2", "mnist-xor-and"}};
   return kTasks;
 }
 
@@ -41,8 +57,7 @@ std::string task_of(const std::vector<std::string>& modularity) {
   const std::string text = join_text(modularity, " ");
   const auto found = tasks_by_modularity().find(text);
   if (found == tasks_by_modularity().end()) {
-    throw ConfigError(
-        fmt::format("--modularity {} names no published Boolean task; use --task with a name or a file", text));
+    throw ConfigError(fmt::format("--modularity {} names no published task; use --task with a name or a file", text));
   }
   return found->second;
 }
@@ -74,7 +89,7 @@ std::vector<Option> published_options() {
   for (const char* flag : {"dataset_noise", "use_gumbel", "per_sample_routing"}) {
     options.push_back({flag, Arity::kSwitch, "", "", {}});
   }
-  for (const char* flag : {"num_tasks", "modularity", "arch", "pruning_ratio"}) {
+  for (const char* flag : {"num_tasks", "num_digits", "modularity", "arch", "pruning_ratio"}) {
     options.push_back({flag, Arity::kMany, "", "", {}});
   }
   return options;
@@ -104,6 +119,15 @@ std::map<std::string, std::vector<std::string>> translate_published(const Argume
   if (arguments.has("num_tasks") && arguments.text("num_tasks") != "1") {
     throw ConfigError("--num_tasks other than 1 is a suite here; use --task A+B, A+B+C or A+C");
   }
+  if (arguments.has("num_digits") && arguments.text("num_digits") != "8") {
+    throw ConfigError(
+        fmt::format("--num_digits {}: the published image task has 3 bits for a digit, so the digits 0 to 7 and 64 "
+                    "combinations; write a task file with `digits: {}` and give it with --task",
+                    arguments.text("num_digits"), arguments.text("num_digits")));
+  }
+  if (arguments.has("model") && arguments.text("model").ends_with("_cnn")) {
+    settings["image_module"] = {"conv"};
+  }
   if (arguments.has("arch")) {
     settings["hidden"] = hidden_of(arguments.words("arch"));
   }
@@ -127,6 +151,10 @@ std::string translate_model(const std::string& name) {
       {"mlp", "dense"},
       {"hierarchically_modular", "modular"},
       {"hierarchically_modular_shared_modules", "modular-shared"},
+      {"hierarchically_modular_mlp", "modular"},
+      {"hierarchically_modular_cnn", "modular"},
+      {"hierarchically_modular_shared_modules_mlp", "modular-shared"},
+      {"hierarchically_modular_shared_modules_cnn", "modular-shared"},
   };
   const auto found = kNames.find(name);
   return found == kNames.end() ? name : found->second;

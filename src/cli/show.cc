@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "cli/arguments.h"
+#include "cli/image_look.h"
 #include "cli/snapshot.h"
 #include "cli/verbs.h"
 #include "core/errors.h"
@@ -234,6 +235,19 @@ void show(const std::string& path, const std::string& name, bool as_json) {
   const SavedNetwork& network = snapshot.network;
   const std::vector<float>& parameters = snapshot.parameters();
   const bool is_mlp = network.spec.is_mlp();
+  if (network.spec.on_images) {
+    const measures::ImageView view = look_at_images(snapshot);
+    if (as_json) {
+      nlohmann::ordered_json output = models::settings_json(network.spec);
+      output["snapshot"] = name;
+      output.update(images_json(snapshot, view));
+      fmt::print("{}\n", output.dump());
+    } else {
+      fmt::print("{}\n", snapshot_heading(snapshot));
+      print_images(snapshot, view);
+    }
+    return;
+  }
   if (as_json) {
     nlohmann::ordered_json output = models::settings_json(network.spec);
     output["snapshot"] = name;

@@ -42,12 +42,19 @@ Snapshot load_snapshot(const std::string& path, const std::string& name) { retur
 std::string snapshot_heading(const Snapshot& snapshot) {
   const models::RunSpec& spec = snapshot.network.spec;
   const std::optional<int> epoch = snapshot.epoch();
-  return fmt::format(
-      "{} on {}, seed {}, split {} at ratio {}: epoch {} ({})\n"
-      "train {:.2f} %, validation {:.2f} %, test {:.2f} % of bits\n",
-      models::model_name(spec.model), spec.task, spec.seed, spec.split_seed, spec.ratio,
-      epoch ? std::to_string(*epoch) : "unknown", snapshot.name == "best" ? "first best validation" : "last",
-      snapshot.score("train_accuracy"), snapshot.score("validation_accuracy"), snapshot.score("test_accuracy"));
+  std::string accuracies;
+  for (const char* part : {"train", "validation", "test", "unseen", "seen"}) {
+    const bool is_there = spec.on_images ? part != std::string_view("test")
+                                         : part != std::string_view("unseen") && part != std::string_view("seen");
+    if (is_there) {
+      accuracies += fmt::format("{}{} {:.2f} %", accuracies.empty() ? "" : ", ", part,
+                                snapshot.score(fmt::format("{}_accuracy", part).c_str()));
+    }
+  }
+  return fmt::format("{} on {}, seed {}, split {} at ratio {}: epoch {} ({})\n{} of bits\n",
+                     models::model_name(spec.model), spec.task, spec.seed, spec.split_seed, spec.ratio,
+                     epoch ? std::to_string(*epoch) : "unknown",
+                     snapshot.name == "best" ? "first best validation" : "last", accuracies);
 }
 
 std::string slot_name(std::size_t level, std::size_t slot) {

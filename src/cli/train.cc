@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <thread>
@@ -39,9 +40,10 @@ const std::vector<Option>& own_options() {
 
 void print_help() {
   fmt::print(
-      "modlab train: train one network or a population on a Boolean task\n\n"
+      "modlab train: train one network or a population on a task\n\n"
       "  modlab train --task depth2 --model modular-shared --seed 0..99\n"
-      "  modlab train --task depth2 --model dense,modular-shared --ratio 0.3,0.5,0.7 --seed 0..24\n\n"
+      "  modlab train --task depth2 --model dense,modular-shared --ratio 0.3,0.5,0.7 --seed 0..24\n"
+      "  modlab train --task mnist-xor-and --model modular-shared --samples 100 --epochs 30\n\n"
       "Lists (0.1,0.01) and ranges (0..99) in any setting multiply into a population. The flags of the\n"
       "published script work too. A run of a study is replayed with --from DIR --run ID.\n\nSettings\n{}\nOutput\n{}",
       describe_options(setting_options()), describe_options(own_options()));
@@ -51,9 +53,16 @@ void print_help() {
 class CurveWriter {
  public:
   CurveWriter(const std::string& path, const models::Plan& plan) : plan_(plan), file_(path) {
-    file_.write(
-        "run,id,epoch,train_loss,validation_loss,test_loss,train_accuracy,validation_accuracy,test_accuracy,"
-        "train_row_accuracy,validation_row_accuracy,test_row_accuracy\n");
+    const bool on_images = std::ranges::any_of(plan.runs, &models::RunSpec::on_images);
+    parts_ = on_images ? engine::kScoreParts : engine::kParts;
+    const models::PartRows names = models::part_rows(plan.runs.front(), plan.suite_of(plan.runs.front()));
+    std::string header = "run,id,epoch";
+    for (const char* quantity : {"loss", "accuracy", "row_accuracy"}) {
+      for (std::size_t part = 0; part < parts_; ++part) {
+        header += fmt::format(",{}_{}", models::part_name(part, names), quantity);
+      }
+    }
+    file_.write(header + "\n");
   }
 
   void add(std::size_t run, std::vector<engine::Scores>&& curve) {
@@ -69,20 +78,23 @@ class CurveWriter {
   void write(std::size_t run, const std::vector<engine::Scores>& curve) {
     const models::RunSpec& spec = plan_.runs[run];
     const models::PartRows rows = models::part_rows(spec, plan_.suite_of(spec));
-    const int part_rows[] = {rows.train, rows.validation, rows.test};
     const std::string id = models::run_id(spec);
     std::string text;
     for (std::size_t epoch = 0; epoch < curve.size(); ++epoch) {
       text += fmt::format("{},{},{}", run, id, epoch + 1);
-      for (const engine::PartScore& part : curve[epoch].parts) {
-        text += fmt::format(",{}", part.loss);
-      }
-      for (std::size_t part = 0; part < engine::kParts; ++part) {
-        text += fmt::format(",{:.6g}", 100.0 * curve[epoch].parts[part].right_bits / (part_rows[part] * rows.outputs));
-      }
-      for (std::size_t part = 0; part < engine::kParts; ++part) {
-        text += fmt::format(",{:.6g}", 100.0 * curve[epoch].parts[part].right_rows / part_rows[part]);
-      }
+      // A part that a run does not have (a table may mix tasks) stays empty.
+      const auto each_part = [&](const auto& value) {
+        for (std::size_t part = 0; part < parts_; ++part) {
+          text += rows[part] > 0 ? "," + value(curve[epoch].parts[part], rows[part]) : ",";
+        }
+      };
+      using engine::PartScore;
+      each_part([](const PartScore& score, int) { return fmt::format("{}", score.loss); });
+      each_part([&](const PartScore& score, int count) {
+        return fmt::format("{:.6g}", 100.0 * score.right_bits / (count * rows.outputs));
+      });
+      each_part(
+          [](const PartScore& score, int count) { return fmt::format("{:.6g}", 100.0 * score.right_rows / count); });
       text += '\n';
     }
     file_.write(text);
@@ -90,6 +102,7 @@ class CurveWriter {
 
   const models::Plan& plan_;
   io::AtomicFile file_;
+  std::size_t parts_ = 0;
   std::map<std::size_t, std::vector<engine::Scores>> waiting_;
   std::size_t next_run_ = 0;
 };
@@ -130,11 +143,15 @@ class Results {
   void take(std::size_t run, const models::Blueprint& blueprint, engine::LaneResult&& result) {
     const models::RunSpec& spec = plan_.runs[run];
     const models::PartRows rows = models::part_rows(spec, plan_.suite_of(spec));
-    summaries_[run] = {result.diverged, result.best.epoch,
-                       100.0 * result.best.scores[engine::Part::kTest].right_bits / (rows.test * rows.outputs),
+    const auto accuracy = [&](engine::Part part) {
+      const int count = rows[static_cast<std::size_t>(part)];
+      return count > 0 ? 100.0 * result.best.scores[part].right_bits / (count * rows.outputs) : 0;
+    };
+    summaries_[run] = {result.diverged, result.best.epoch, accuracy(engine::Part::kTest), accuracy(engine::Part::kSeen),
                        result.seconds};
     if (as_json_ || !folder_.empty()) {
-      nlohmann::ordered_json object = models::run_json(spec, result, rows, blueprint.data.tasks);
+      nlohmann::ordered_json object =
+          models::run_json(spec, result, rows, static_cast<int>(plan_.suite_of(spec).tasks.size()));
       if (!folder_.empty()) {
         save_network(folder_, spec, blueprint.layout, result, object);
       }
@@ -170,10 +187,15 @@ class Results {
       return;
     }
     fmt::print("{}\n", train_table(plan_, summaries_));
-    fmt::print("Test accuracy is per bit, at the first best validation epoch; always 0 scores {}.\n",
-               base_rates(plan_));
-    fmt::print("{} network{} in {:.2f} s, {:.0f} a second ({}, {} thread{}).\n", plan_.runs.size(),
-               plan_.runs.size() == 1 ? "" : "s", seconds, static_cast<double>(plan_.runs.size()) / seconds, target,
+    const bool on_images = std::ranges::any_of(plan_.runs, &models::RunSpec::on_images);
+    fmt::print(
+        "{} accuracy is per bit, at the first best validation epoch; always 0 scores {}.\n",
+        on_images ? "Unseen (digit combinations in no training sample) and seen (new images of the others)" : "Test",
+        base_rates(plan_));
+    const double rate = static_cast<double>(plan_.runs.size()) / seconds;
+    fmt::print("{} network{} in {:.2f} s, {} ({}, {} thread{}).\n", plan_.runs.size(),
+               plan_.runs.size() == 1 ? "" : "s", seconds,
+               rate >= 1 ? fmt::format("{:.0f} a second", rate) : fmt::format("{:.1f} s each", 1 / rate), target,
                threads, threads == 1 ? "" : "s");
   }
 

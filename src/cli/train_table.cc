@@ -19,16 +19,7 @@ std::string value_text(const Setting& setting, const RunSpec& spec) {
   if (!models::applies(setting, spec)) {
     return "-";
   }
-  const nlohmann::json value = setting.get(spec);
-  if (value.is_string()) {
-    return value.get<std::string>();
-  }
-  if (value.is_null()) {
-    return "none";
-  }
-  std::string text = value.dump();
-  std::erase_if(text, [](char letter) { return letter == '[' || letter == ']'; });
-  return text;
+  return models::setting_text(setting.get(spec));
 }
 
 // The settings in which runs differ, without the seed, and without lr_input and lr_module where lr_structural says it
@@ -61,15 +52,17 @@ struct Cell {
   std::vector<const RunSummary*> runs;
 };
 
-std::vector<std::string> statistics(const std::vector<const RunSummary*>& runs) {
+std::vector<std::string> statistics(const std::vector<const RunSummary*>& runs, bool on_images) {
   const auto count = static_cast<double>(runs.size());
   double sum = 0;
+  double seen = 0;
   double epochs = 0;
   double seconds = 0;
   int perfect = 0;
   int diverged = 0;
   for (const RunSummary* run : runs) {
     sum += run->test_accuracy;
+    seen += run->seen_accuracy;
     epochs += run->best_epoch;
     seconds += run->seconds;
     perfect += run->test_accuracy == 100.0 ? 1 : 0;
@@ -82,19 +75,22 @@ std::vector<std::string> statistics(const std::vector<const RunSummary*>& runs) 
   }
   const std::string error =
       runs.size() > 1 ? fmt::format("{:.2f}", std::sqrt(squares / (count - 1) / count)) : std::string("-");
-  return {fmt::format("{}", runs.size()),
-          fmt::format("{:.2f}", mean),
-          error,
-          fmt::format("{} ({:.0f} %){}", perfect, 100.0 * perfect / count,
-                      diverged > 0 ? fmt::format(", {} diverged", diverged) : ""),
-          fmt::format("{:.0f}", epochs / count),
-          fmt::format("{:.2f}", 1000.0 * seconds / count)};
+  const std::string diverged_text = diverged > 0 ? fmt::format(", {} diverged", diverged) : "";
+  std::vector<std::string> cells = {fmt::format("{}", runs.size()), fmt::format("{:.2f}", mean), error};
+  if (on_images) {
+    cells.push_back(fmt::format("{:.2f}", seen / count) + diverged_text);
+  } else {
+    cells.push_back(fmt::format("{} ({:.0f} %){}", perfect, 100.0 * perfect / count, diverged_text));
+  }
+  cells.push_back(fmt::format("{:.0f}", epochs / count));
+  cells.push_back(on_images ? fmt::format("{:.2f}", seconds / count) : fmt::format("{:.2f}", 1000.0 * seconds / count));
+  return cells;
 }
 
 std::string shared_line(const std::vector<RunSpec>& runs, const std::vector<const Setting*>& varying) {
   const RunSpec& first = runs.front();
-  const std::set<std::string> named = {"task", "model",         "ratio", "split_seed",   "epochs", "batch_size",
-                                       "lr",   "lr_structural", "tau",   "weight_decay", "noise"};
+  const std::set<std::string> named = {"task",    "model", "ratio",         "split_seed", "epochs",       "batch_size",
+                                       "samples", "lr",    "lr_structural", "tau",        "weight_decay", "noise"};
   std::vector<std::string> lines = {""};
   for (const Setting& setting : models::settings()) {
     if (!named.contains(setting.name) || !models::applies(setting, first) ||
@@ -136,12 +132,15 @@ std::string train_table(const models::Plan& plan, const std::vector<RunSummary>&
   for (const Setting* setting : varying) {
     rows[0].push_back(setting->name);
   }
-  for (const char* name : {"runs", "test %", "s.e.", "perfect", "epochs to best", "ms each"}) {
+  // A perfect run is a thing of truth tables; with images there is a second test.
+  const bool on_images = std::ranges::any_of(plan.runs, &RunSpec::on_images);
+  for (const char* name : {"runs", on_images ? "unseen %" : "test %", "s.e.", on_images ? "seen %" : "perfect",
+                           "epochs to best", on_images ? "s each" : "ms each"}) {
     rows[0].emplace_back(name);
   }
   for (const Cell& cell : cells) {
     std::vector<std::string> row = cell.settings;
-    const std::vector<std::string> numbers = statistics(cell.runs);
+    const std::vector<std::string> numbers = statistics(cell.runs, on_images);
     row.insert(row.end(), numbers.begin(), numbers.end());
     rows.push_back(std::move(row));
   }

@@ -11,8 +11,10 @@ namespace modlab::cli {
 struct RunSummary {
   bool diverged = false;
   int best_epoch = 0;
-  double test_accuracy = 0;  // percent, at the best validation epoch
-  double seconds = 0;        // of one thread
+  // Percent, at the best validation epoch; on images the first is of unseen combinations.
+  double test_accuracy = 0;
+  double seen_accuracy = 0;
+  double seconds = 0;  // of one thread
 };
 
 // One line for each combination of the settings that vary, seeds taken together: accuracy with its standard error, how

@@ -5,7 +5,6 @@
 #include <cassert>
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <utility>
 
 #include "core/random.h"
@@ -191,15 +190,7 @@ class BlockTrainer {
       return;
     }
     const auto factor = [&](const LaneSettings& lane) {
-      switch (lane.schedule) {
-        case Schedule::kExponential:
-          return std::pow(lane.gamma, epoch - 1);
-        case Schedule::kCosine:
-          return 0.5 * (1.0 + std::cos(std::numbers::pi * (epoch - 1) / settings_.epochs));
-        case Schedule::kConstant:
-          break;
-      }
-      return 1.0;
+      return schedule_factor(lane.schedule, lane.gamma, epoch, settings_.epochs);
     };
     rate_functional_ = per_lane([&](const LaneSettings& lane) { return lane.lr * factor(lane); });
     rate_input_ = per_lane([&](const LaneSettings& lane) { return lane.lr_input * factor(lane); });

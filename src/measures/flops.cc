@@ -85,6 +85,60 @@ std::vector<FlopPart> modular_parts(const models::ModularShape& shape, Counting 
   return parts;
 }
 
+// A reader of images: products for each sample, and parameters.
+struct ReaderCost {
+  double products = 0;
+  double parameters = 0;
+};
+
+ReaderCost reader_cost(const models::ImageReader& reader, Counting counting) {
+  const bool is_exact = counting == Counting::kExact;
+  const double layers = weight_count(reader.widths) + (is_exact ? bias_count(reader.widths) : 0.0);
+  ReaderCost cost{layers, layers};
+  int rows = reader.rows;
+  int columns = reader.columns;
+  int channels_in = reader.parts;
+  for (const int channels : reader.channels) {
+    rows -= models::kKernelSize - 1;
+    columns -= models::kKernelSize - 1;
+    const double weights =
+        channels * (static_cast<double>(channels_in) * models::kKernelSize * models::kKernelSize + (is_exact ? 1 : 0));
+    cost.products += weights * rows * columns;
+    cost.parameters += weights;
+    rows /= models::kPoolSize;
+    columns /= models::kPoolSize;
+    channels_in = channels;
+  }
+  return cost;
+}
+
+std::vector<FlopPart> image_parts(const models::ImageModularShape& shape, Counting counting) {
+  const bool is_exact = counting == Counting::kExact;
+  const bool has_pool = shape.bits.pool > 0;
+  const bool runs_pool = has_pool && !shape.bits.known_modules;
+  const double slots = shape.image_slots;
+  const ReaderCost reader = reader_cost(shape.reader, counting);
+  std::vector<FlopPart> parts = {{"image modules",
+                                  {.forward = reader.products * slots * (runs_pool ? shape.image_pool : 1),
+                                   .backward = reader.products * slots,
+                                   .update = reader.parameters * (has_pool ? shape.image_pool : slots)}}};
+  if (!shape.bits.known_inputs) {
+    const double logits = shape.images * slots;
+    const double products = shape.reader.pixels() * logits;
+    parts.push_back({"image selection", {.forward = is_exact ? 0 : products, .backward = products, .update = logits}});
+  }
+  if (runs_pool) {
+    // Selecting a member is a product for each value that it gives.
+    const double logits = shape.image_pool * slots;
+    const double products = shape.reader.outputs() * logits;
+    parts.push_back(
+        {"image module sel.", {.forward = is_exact ? 0 : products, .backward = products, .update = logits}});
+  }
+  const std::vector<FlopPart> above = modular_parts(shape.bits, counting);
+  parts.insert(parts.end(), above.begin(), above.end());
+  return parts;
+}
+
 }  // namespace
 
 std::vector<FlopPart> flop_parts(const models::RunSpec& resolved, const tasks::TaskSuite& suite, Counting counting) {
@@ -92,7 +146,16 @@ std::vector<FlopPart> flop_parts(const models::RunSpec& resolved, const tasks::T
   if (const auto* shape = std::get_if<models::ModularShape>(&blueprint.shape)) {
     return modular_parts(*shape, counting);
   }
-  const std::vector<int>& widths = std::get<models::MlpShape>(blueprint.shape).widths;
+  if (const auto* shape = std::get_if<models::ImageModularShape>(&blueprint.shape)) {
+    return image_parts(*shape, counting);
+  }
+  const auto* image_mlp = std::get_if<models::ImageMlpShape>(&blueprint.shape);
+  if (image_mlp != nullptr && resolved.model == models::ModelKind::kCnn) {
+    const ReaderCost cost = reader_cost(image_mlp->reader, counting);
+    return {{"layers", {cost.products, cost.products, cost.parameters}}};
+  }
+  const std::vector<int>& widths =
+      image_mlp != nullptr ? image_mlp->reader.widths : std::get<models::MlpShape>(blueprint.shape).widths;
   const bool is_masked = resolved.model == models::ModelKind::kSparse && counting == Counting::kPaper;
   const double weights = is_masked ? kept_weights(resolved, blueprint) : weight_count(widths);
   const double all = weights + (counting == Counting::kExact ? bias_count(widths) : 0.0);
@@ -116,35 +179,6 @@ double training_flops(const FlopCount& count, int epoch, int train_rows, int bat
   const double sample = kForwardFlops * count.forward + kBackwardFlops * count.backward;
   return static_cast<double>(epoch) * train_rows * sample +
          updates_to_epoch(epoch, train_rows, batch_size, counting) * kUpdateFlops * count.update;
-}
-
-FlopCount count_image_flops(models::ModelKind model, const ImageShape& shape) {
-  using models::ModelKind;
-  if (model == ModelKind::kDense) {
-    const double all = weight_count(shape.dense_widths);
-    return {all, all, all};
-  }
-  const bool has_pool = model == ModelKind::kShared || model == ModelKind::kSharedFcms;
-  const bool is_known = model == ModelKind::kModularFc || model == ModelKind::kSharedFcms;
-  const models::ModularShape bits = {.inputs = shape.image_slots * shape.image_module_widths.back(),
-                                     .outputs = shape.outputs,
-                                     .fan_in = shape.module_widths.front(),
-                                     .levels = shape.levels,
-                                     .pool = has_pool ? shape.pool : 0,
-                                     .module_widths = shape.module_widths,
-                                     .known_inputs = is_known,
-                                     .known_modules = is_known,
-                                     .known_outputs = is_known};
-  FlopCount count = sum(modular_parts(bits, Counting::kPaper));
-  const double module = weight_count(shape.image_module_widths);
-  const double logits = is_known ? 0.0 : shape.images * shape.image_slots;
-  const double members = has_pool && !is_known ? shape.image_pool * shape.image_slots : 0;
-  // Selecting an image is a product for each of its pixels; selecting a member, one for each value it gives.
-  const double selection = logits * shape.image_module_widths.front() + members * shape.image_module_widths.back();
-  count.forward += module * shape.image_slots * (has_pool && !is_known ? shape.image_pool : 1) + selection;
-  count.backward += module * shape.image_slots + selection;
-  count.update += module * (has_pool ? shape.image_pool : shape.image_slots) + logits + members;
-  return count;
 }
 
 }  // namespace modlab::measures

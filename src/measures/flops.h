@@ -22,6 +22,8 @@ struct FlopCount {
 // and backward costs one product for each of its candidates. A sparse network costs as much as a dense one, because
 // the kernels multiply by the zeros too. Where rows of a batch choose pool members for themselves (several tasks,
 // Gumbel noise per sample), every member runs on every row, backward too. An epoch has ceil(D/b) updates.
+// On images: selecting an image is a product for each of its pixels (exact: only backward), and a convolution's weight
+// counts once for each position.
 // Both: a sample costs what one task costs, while updates reach the selection vectors of all tasks; every pool member
 // is evaluated in every slot unless the modules are known; evaluation after the epochs is not training and is left out.
 enum class Counting { kPaper, kExact };
@@ -43,23 +45,6 @@ double updates_per_epoch(int train_rows, int batch_size, Counting counting);
 double updates_to_epoch(int epoch, int train_rows, int batch_size, Counting counting);
 // A weight costs 2 operations forward, 4 backward and 18 in an update, which is Adam's price whatever the optimiser.
 double training_flops(const FlopCount& count, int epoch, int train_rows, int batch_size, Counting counting);
-
-// The networks on pairs of images, from their shapes alone: modules that read an image each, and levels of modules that
-// read pairs of bits above them.
-struct ImageShape {
-  int images = 2;
-  std::vector<int> dense_widths = {1568, 256, 128, 36, 36, 36, 36, 2};
-  std::vector<int> image_module_widths = {784, 128, 64, 3};
-  int image_slots = 2;
-  int image_pool = 1;
-  std::vector<int> module_widths = {2, 12, 1};
-  std::vector<int> levels = {3, 2};
-  int pool = 2;
-  int outputs = 2;
-};
-
-// By the paper's accounting, for every model but the sparse one.
-FlopCount count_image_flops(models::ModelKind model, const ImageShape& shape);
 
 // A cell of the paper's Table 1: what the formulas give, and what is printed there.
 struct TableOneRow {

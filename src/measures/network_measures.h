@@ -20,6 +20,7 @@ struct NetworkMeasures {
   // With several tasks: of the modules (own ones, or members of the pool) that some output depends on, the share that
   // two or more tasks use.
   double module_reuse = kNone;
+  double image_specialisation = kNone;  // on images: of the image slots, see image_measures.h
 };
 
 // Means over tasks. With several tasks the edit distance of a task leaves out slots that none of its outputs depends

@@ -8,8 +8,10 @@
 #include <set>
 
 #include "core/errors.h"
+#include "models/images/image_settings.h"
 #include "models/initial_weights.h"
 #include "models/settings.h"
+#include "tasks/image_samples.h"
 #include "tasks/split.h"
 
 namespace modlab::models {
@@ -17,6 +19,7 @@ namespace {
 
 constexpr int kPublishedHiddenWidth = 36;
 constexpr int kPublishedModuleWidth = 12;
+constexpr int kPublishedPixelWidths[] = {256, 128};
 // Task bits stand above the sixteen input bits of a sample word.
 constexpr int kTaskBits = 16;
 constexpr int kMaxTasks = 16;
@@ -63,13 +66,16 @@ void resolve_module_widths(RunSpec& spec) {
   }
 }
 
-void check_picks(const RunSpec& spec, const tasks::TaskSuite& suite, const std::vector<int>& levels) {
-  int candidates = suite.inputs();
+// `candidates`: what the first level picks from.
+void check_picks(const RunSpec& spec, const tasks::TaskSuite& suite, const std::vector<int>& levels, int candidates) {
   for (std::size_t level = 0; level < levels.size(); ++level) {
     if (spec.fan_in > candidates) {
       throw ConfigError(
           fmt::format("fan_in is {}, but level {} has only {} candidates to pick from; lower fan_in or {}", spec.fan_in,
-                      level + 1, candidates, level == 0 ? "use a task with more inputs" : "widen the level below"));
+                      level + 1, candidates,
+                      level > 0        ? "widen the level below"
+                      : spec.on_images ? "add image slots"
+                                       : "use a task with more inputs"));
     }
     candidates = levels[level];
   }
@@ -127,6 +133,89 @@ engine::Data make_data(const RunSpec& spec, const tasks::TaskSuite& suite) {
   return data;
 }
 
+ModularShape modular_shape(const RunSpec& spec, const tasks::TaskSuite& suite) {
+  ModularShape shape;
+  shape.inputs = spec.on_images ? spec.image_slots * suite.images()->bits : suite.inputs();
+  shape.outputs = suite.outputs();
+  shape.tasks = static_cast<int>(suite.tasks.size());
+  shape.fan_in = spec.fan_in;
+  shape.levels = spec.has_pool() ? spec.slots : spec.modules;
+  shape.pool = spec.has_pool() ? spec.pool : 0;
+  shape.module_widths = spec.module_widths;
+  shape.outputs_from_all = spec.outputs_from_all;
+  shape.known_inputs = spec.known_inputs;
+  shape.known_modules = spec.known_modules;
+  shape.known_outputs = spec.known_outputs;
+  shape.noise_per_sample = spec.gumbel == engine::Gumbel::kSample;
+  return shape;
+}
+
+// The rows of each part, from the published split.
+void add_split(const RunSpec& spec, const Blueprint& blueprint, const tasks::TaskSuite& suite,
+               engine::LaneSettings& lane) {
+  const int rows = 1 << suite.inputs();
+  const std::vector<tasks::Split> splits =
+      tasks::published_splits(spec.ratio, spec.split_seed, rows, static_cast<int>(suite.tasks.size()));
+  lane.part.resize(blueprint.data.samples());
+  for (std::size_t task = 0; task < splits.size(); ++task) {
+    const std::size_t first = task * rows;
+    for (const int row : splits[task].train) {
+      lane.train.push_back(static_cast<std::uint32_t>(first + row));
+      lane.part[first + row] = engine::Part::kTrain;
+    }
+    for (const int row : splits[task].validation) {
+      lane.part[first + row] = engine::Part::kValidation;
+    }
+    for (const int row : splits[task].test) {
+      lane.part[first + row] = engine::Part::kTest;
+    }
+  }
+}
+
+// The k best of a column of [candidate][column], ties to the lower index.
+std::vector<int> best_of_column(const std::vector<float>& parameters, std::size_t offset, int candidates, int columns,
+                                int column, int k) {
+  std::vector<int> order(candidates);
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, [&](int a, int b) {
+    const std::size_t first = offset + column;
+    return parameters[first + static_cast<std::size_t>(a) * columns] >
+           parameters[first + static_cast<std::size_t>(b) * columns];
+  });
+  order.resize(k);
+  return order;
+}
+
+std::vector<tasks::Routing> routing_at(const ModularShape& shape, const SelectionPlaces& places,
+                                       const std::vector<float>& parameters) {
+  const auto picks = [&](std::size_t offset, int candidates, int columns, int task, int column, int k) {
+    return best_of_column(parameters, offset + static_cast<std::size_t>(task) * candidates * columns, candidates,
+                          columns, column, k);
+  };
+  std::vector<tasks::Routing> routings(shape.tasks);
+  for (int task = 0; task < shape.tasks; ++task) {
+    tasks::Routing& routing = routings[task];
+    int below = shape.inputs;
+    for (std::size_t level = 0; level < shape.levels.size(); ++level) {
+      const int slots = shape.levels[level];
+      routing.inputs.emplace_back();
+      if (shape.pool > 0) {
+        routing.modules.emplace_back();
+      }
+      for (int slot = 0; slot < slots; ++slot) {
+        routing.inputs.back().push_back(picks(places.inputs[level], below, slots, task, slot, shape.fan_in));
+        if (shape.pool > 0) {
+          routing.modules.back().push_back(picks(places.members[level], shape.pool, slots, task, slot, 1).front());
+        }
+      }
+      below = slots;
+    }
+    routing.outputs = picks(places.outputs, shape.output_candidates(), 1, task, 0, shape.outputs);
+    routing.outputs_from_all_levels = shape.outputs_from_all;
+  }
+  return routings;
+}
+
 // The settings in which the lanes of one block may differ.
 const std::set<std::string>& lane_settings() {
   static const std::set<std::string> kNames = {
@@ -151,8 +240,18 @@ RunSpec resolve(const RunSpec& given, const tasks::TaskSuite& suite) {
     throw ConfigError(
         fmt::format("suite '{}' has {} tasks; at most {} are possible", spec.task, suite.tasks.size(), kMaxTasks));
   }
+  spec.on_images = suite.images().has_value();
+  if (spec.on_images) {
+    resolve_images(spec, suite);
+  } else if (spec.model == ModelKind::kCnn) {
+    throw ConfigError(fmt::format("model cnn reads images, but task '{}' has bits; use model dense", spec.task));
+  }
   // Says so if the ratio leaves a part without rows.
-  tasks::published_splits(spec.ratio, spec.split_seed, 1 << suite.inputs(), static_cast<int>(suite.tasks.size()));
+  if (spec.on_images) {
+    tasks::split_combinations(*suite.images(), spec.ratio, spec.split_seed);
+  } else {
+    tasks::published_splits(spec.ratio, spec.split_seed, 1 << suite.inputs(), static_cast<int>(suite.tasks.size()));
+  }
   if (spec.gamma != 1 && spec.schedule == engine::Schedule::kConstant) {
     // A factor alone asks for the schedule it belongs to, which is the published default.
     spec.schedule = engine::Schedule::kExponential;
@@ -160,8 +259,11 @@ RunSpec resolve(const RunSpec& given, const tasks::TaskSuite& suite) {
   const tasks::TrueSizes sizes = sizes_of(suite);
   if (spec.is_mlp()) {
     if (spec.hidden.empty()) {
-      // Depth 1, 2, 3 of the paper: 1, 3, 5 hidden layers.
-      spec.hidden.assign(2 * sizes.depth - 1, kPublishedHiddenWidth);
+      // Depth 1, 2, 3 of the paper: 1, 3, 5 hidden layers; on images one more, behind those that read them.
+      spec.hidden.assign(2 * sizes.depth - (spec.on_images ? 0 : 1), kPublishedHiddenWidth);
+      if (spec.on_images && spec.model != ModelKind::kCnn) {
+        spec.hidden.insert(spec.hidden.begin(), std::begin(kPublishedPixelWidths), std::end(kPublishedPixelWidths));
+      }
     }
     if (spec.model == ModelKind::kSparse && spec.density <= 0) {
       throw ConfigError("density must be above 0, or the network has no weights");
@@ -179,7 +281,7 @@ RunSpec resolve(const RunSpec& given, const tasks::TaskSuite& suite) {
       spec.pool = sizes.pool;
     }
     const std::vector<int>& levels = spec.has_pool() ? spec.slots : spec.modules;
-    check_picks(spec, suite, levels);
+    check_picks(spec, suite, levels, spec.on_images ? spec.image_slots * suite.images()->bits : suite.inputs());
     check_known(spec, suite, levels);
     if (spec.gumbel != engine::Gumbel::kOff && !spec.tau) {
       throw ConfigError("gumbel needs a temperature; give tau a number, such as --tau 1");
@@ -190,13 +292,19 @@ RunSpec resolve(const RunSpec& given, const tasks::TaskSuite& suite) {
 
 Blueprint make_blueprint(const RunSpec& spec, const tasks::TaskSuite& suite) {
   Blueprint blueprint;
-  blueprint.data = make_data(spec, suite);
+  if (!spec.on_images) {
+    blueprint.data = make_data(spec, suite);
+  }
   blueprint.block = {.epochs = spec.epochs,
                      .batch_size = spec.batch_size,
                      .optimizer = spec.optimizer,
                      .loss = spec.loss,
                      .gumbel = spec.is_mlp() ? engine::Gumbel::kOff : spec.gumbel};
-  if (spec.is_mlp()) {
+  if (spec.on_images && spec.is_mlp()) {
+    const ImageMlpShape shape = image_mlp_shape(spec, suite);
+    blueprint.layout = image_mlp_layout(shape).layout;
+    blueprint.shape = shape;
+  } else if (spec.is_mlp()) {
     MlpShape shape;
     shape.widths.push_back(static_cast<int>(blueprint.data.inputs.size()));
     shape.widths.insert(shape.widths.end(), spec.hidden.begin(), spec.hidden.end());
@@ -204,24 +312,18 @@ Blueprint make_blueprint(const RunSpec& spec, const tasks::TaskSuite& suite) {
     blueprint.layout = mlp_layout(shape);
     blueprint.shape = shape;
   } else {
-    ModularShape shape;
-    shape.inputs = suite.inputs();
-    shape.outputs = suite.outputs();
-    shape.tasks = blueprint.data.tasks;
-    shape.fan_in = spec.fan_in;
-    shape.levels = spec.has_pool() ? spec.slots : spec.modules;
-    shape.pool = spec.has_pool() ? spec.pool : 0;
-    shape.module_widths = spec.module_widths;
-    shape.outputs_from_all = spec.outputs_from_all;
-    shape.known_inputs = spec.known_inputs;
-    shape.known_modules = spec.known_modules;
-    shape.known_outputs = spec.known_outputs;
-    shape.noise_per_sample = spec.gumbel == engine::Gumbel::kSample;
-    blueprint.layout = modular_layout(shape).layout;
     if (spec.known_inputs || spec.known_modules || spec.known_outputs) {
       blueprint.known_routing = tasks::true_routing(suite, spec.has_pool(), spec.fan_in);
     }
-    blueprint.shape = shape;
+    const ModularShape shape = modular_shape(spec, suite);
+    if (spec.on_images) {
+      const ImageModularShape image_shape = image_modular_shape(spec, suite, shape);
+      blueprint.layout = image_modular_layout(image_shape).layout;
+      blueprint.shape = image_shape;
+    } else {
+      blueprint.layout = modular_layout(shape).layout;
+      blueprint.shape = shape;
+    }
   }
   if (blueprint.layout.count > kMaxParameters) {
     throw ConfigError(
@@ -241,6 +343,20 @@ std::unique_ptr<engine::Network<T>> make_network(const Blueprint& blueprint, con
 template std::unique_ptr<engine::Network<float>> make_network(const Blueprint&, const engine::Kernels<float>&);
 template std::unique_ptr<engine::Network<double>> make_network(const Blueprint&, const engine::Kernels<double>&);
 
+template <typename T>
+std::unique_ptr<engine::solo::Network<T>> make_image_network(const Blueprint& blueprint,
+                                                             const engine::solo::Kernels<T>& kernels) {
+  if (const auto* mlp = std::get_if<ImageMlpShape>(&blueprint.shape)) {
+    return make_image_mlp<T>(*mlp, kernels);
+  }
+  return make_image_modular<T>(std::get<ImageModularShape>(blueprint.shape), kernels);
+}
+
+template std::unique_ptr<engine::solo::Network<float>> make_image_network(const Blueprint&,
+                                                                          const engine::solo::Kernels<float>&);
+template std::unique_ptr<engine::solo::Network<double>> make_image_network(const Blueprint&,
+                                                                           const engine::solo::Kernels<double>&);
+
 engine::LaneSettings make_lane(const RunSpec& spec, const Blueprint& blueprint, const tasks::TaskSuite& suite) {
   engine::LaneSettings lane;
   lane.seed = spec.seed;
@@ -255,7 +371,12 @@ engine::LaneSettings make_lane(const RunSpec& spec, const Blueprint& blueprint, 
   lane.gamma = spec.gamma;
   lane.initial = initial_parameters(blueprint.layout, spec.init, spec.seed);
   if (const auto* modular = std::get_if<ModularShape>(&blueprint.shape)) {
-    fix_known_selections(*modular, blueprint.known_routing, lane.initial);
+    fix_known_selections(*modular, modular_layout(*modular), blueprint.known_routing, lane.initial);
+  }
+  if (const auto* modular = std::get_if<ImageModularShape>(&blueprint.shape)) {
+    const SelectionPlaces places = bit_selections(image_modular_layout(*modular));
+    fix_known_selections(modular->bits, places, blueprint.known_routing, lane.initial);
+    fix_known_images(*modular, lane.initial);
   }
   if (spec.model == ModelKind::kSparse) {
     lane.mask = random_mask(blueprint.layout, spec.density, spec.seed);
@@ -263,62 +384,31 @@ engine::LaneSettings make_lane(const RunSpec& spec, const Blueprint& blueprint, 
       lane.initial[parameter] *= lane.mask[parameter];
     }
   }
-  const int rows = 1 << suite.inputs();
-  const std::vector<tasks::Split> splits =
-      tasks::published_splits(spec.ratio, spec.split_seed, rows, static_cast<int>(suite.tasks.size()));
-  lane.part.resize(blueprint.data.samples());
-  for (std::size_t task = 0; task < splits.size(); ++task) {
-    const std::size_t first = task * rows;
-    for (const int row : splits[task].train) {
-      lane.train.push_back(static_cast<std::uint32_t>(first + row));
-      lane.part[first + row] = engine::Part::kTrain;
-    }
-    for (const int row : splits[task].validation) {
-      lane.part[first + row] = engine::Part::kValidation;
-    }
-    for (const int row : splits[task].test) {
-      lane.part[first + row] = engine::Part::kTest;
-    }
+  if (!spec.on_images) {
+    add_split(spec, blueprint, suite, lane);
   }
   return lane;
 }
 
 std::vector<tasks::Routing> learned_routing(const ModularShape& shape, const std::vector<float>& parameters) {
-  const ModularLayout places = modular_layout(shape);
-  // The k best of a column of [task][candidate][column], ties to the lower index.
-  const auto picks = [&](std::size_t offset, int candidates, int columns, int task, int column, int k) {
-    std::vector<int> order(candidates);
-    std::iota(order.begin(), order.end(), 0);
-    std::ranges::stable_sort(order, [&](int a, int b) {
-      const std::size_t first = offset + static_cast<std::size_t>(task) * candidates * columns + column;
-      return parameters[first + static_cast<std::size_t>(a) * columns] >
-             parameters[first + static_cast<std::size_t>(b) * columns];
-    });
-    order.resize(k);
-    return order;
-  };
-  std::vector<tasks::Routing> routings(shape.tasks);
-  for (int task = 0; task < shape.tasks; ++task) {
-    tasks::Routing& routing = routings[task];
-    int below = shape.inputs;
-    for (std::size_t level = 0; level < shape.levels.size(); ++level) {
-      const int slots = shape.levels[level];
-      routing.inputs.emplace_back();
-      if (shape.pool > 0) {
-        routing.modules.emplace_back();
-      }
-      for (int slot = 0; slot < slots; ++slot) {
-        routing.inputs.back().push_back(picks(places.inputs[level], below, slots, task, slot, shape.fan_in));
-        if (shape.pool > 0) {
-          routing.modules.back().push_back(picks(places.members[level], shape.pool, slots, task, slot, 1).front());
-        }
-      }
-      below = slots;
+  return routing_at(shape, modular_layout(shape), parameters);
+}
+
+ImageRouting learned_routing(const ImageModularShape& shape, const std::vector<float>& parameters) {
+  const ImageModularLayout places = image_modular_layout(shape);
+  ImageRouting routing;
+  for (int slot = 0; slot < shape.image_slots; ++slot) {
+    const auto pick = [&](std::size_t tensor, int candidates) {
+      const std::size_t offset = places.layout.tensors[tensor].offset;
+      return best_of_column(parameters, offset, candidates, shape.image_slots, slot, 1).front();
+    };
+    routing.images.push_back(pick(places.image_inputs, shape.images));
+    if (shape.bits.pool > 0) {
+      routing.members.push_back(pick(places.image_members, shape.image_pool));
     }
-    routing.outputs = picks(places.outputs, shape.output_candidates(), 1, task, 0, shape.outputs);
-    routing.outputs_from_all_levels = shape.outputs_from_all;
   }
-  return routings;
+  routing.bits = routing_at(shape.bits, bit_selections(places), parameters).front();
+  return routing;
 }
 
 }  // namespace modlab::models

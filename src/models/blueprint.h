@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "models/images/image_network.h"
 #include "models/mlp.h"
 #include "models/modular.h"
 #include "models/run_spec.h"
@@ -16,11 +17,16 @@ namespace modlab::models {
 // What runs of one shape have in common: network, data, and the settings that all lanes of a block share. Runs with
 // equal block keys have equal blueprints and can train in one block.
 struct Blueprint {
-  std::variant<MlpShape, ModularShape> shape;
+  std::variant<MlpShape, ModularShape, ImageMlpShape, ImageModularShape> shape;
   engine::Layout layout;
-  engine::Data data;
+  engine::Data data;  // empty on images
   engine::BlockSettings block;
   std::vector<tasks::Routing> known_routing;  // one for each task, where some selection is known
+
+  // On images networks are trained one at a time.
+  bool on_images() const {
+    return std::holds_alternative<ImageMlpShape>(shape) || std::holds_alternative<ImageModularShape>(shape);
+  }
 };
 
 // Fills in what the spec leaves to the task (sizes), and checks that the whole makes sense for it: a module picks no
@@ -34,10 +40,21 @@ Blueprint make_blueprint(const RunSpec& spec, const tasks::TaskSuite& suite);
 template <typename T>
 std::unique_ptr<engine::Network<T>> make_network(const Blueprint& blueprint, const engine::Kernels<T>& kernels);
 
-// The lane of one run: rates, split, mask and initial weights.
+template <typename T>
+std::unique_ptr<engine::solo::Network<T>> make_image_network(const Blueprint& blueprint,
+                                                             const engine::solo::Kernels<T>& kernels);
+
+// The lane of one run: rates, mask and initial weights, and on bits its split.
 engine::LaneSettings make_lane(const RunSpec& spec, const Blueprint& blueprint, const tasks::TaskSuite& suite);
 
 // What a modular network's parameters select without noise, one routing for each task.
 std::vector<tasks::Routing> learned_routing(const ModularShape& shape, const std::vector<float>& parameters);
+
+struct ImageRouting {
+  std::vector<int> images;   // of each image slot
+  std::vector<int> members;  // of the image pool, of each image slot; empty without a pool
+  tasks::Routing bits;       // of the levels above
+};
+ImageRouting learned_routing(const ImageModularShape& shape, const std::vector<float>& parameters);
 
 }  // namespace modlab::models

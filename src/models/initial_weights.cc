@@ -46,9 +46,8 @@ std::vector<float> initial_parameters(const engine::Layout& layout, Init init, s
   return parameters;
 }
 
-void fix_known_selections(const ModularShape& shape, const std::vector<tasks::Routing>& routing,
-                          std::vector<float>& parameters) {
-  const ModularLayout places = modular_layout(shape);
+void fix_known_selections(const ModularShape& shape, const SelectionPlaces& places,
+                          const std::vector<tasks::Routing>& routing, std::vector<float>& parameters) {
   for (int task = 0; task < static_cast<int>(routing.size()); ++task) {
     const tasks::Routing& truth = routing[task];
     int below = shape.inputs;
@@ -77,6 +76,25 @@ void fix_known_selections(const ModularShape& shape, const std::vector<tasks::Ro
       }
       fix_column(parameters, places.outputs, shape.output_candidates(), 1, task, 0, picks);
     }
+  }
+}
+
+void fix_known_images(const ImageModularShape& shape, std::vector<float>& parameters) {
+  const ImageModularLayout places = image_modular_layout(shape);
+  const auto choose = [&](std::size_t tensor, int candidates, bool own) {
+    const std::size_t offset = places.layout.tensors[tensor].offset;
+    for (int candidate = 0; candidate < candidates; ++candidate) {
+      for (int slot = 0; slot < shape.image_slots; ++slot) {
+        parameters[offset + static_cast<std::size_t>(candidate) * shape.image_slots + slot] =
+            candidate == (own ? slot : 0) ? 1.0F : 0.0F;
+      }
+    }
+  };
+  if (shape.bits.known_inputs) {
+    choose(places.image_inputs, shape.images, true);
+  }
+  if (shape.bits.known_modules) {
+    choose(places.image_members, shape.image_pool, false);
   }
 }
 

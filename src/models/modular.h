@@ -32,12 +32,15 @@ struct ModularShape {
 template <typename T>
 std::unique_ptr<engine::Network<T>> make_modular(const ModularShape& shape, const engine::Kernels<T>& kernels);
 
-// Where the parts of a modular network lie in its parameters.
-struct ModularLayout {
-  engine::Layout layout;
-  std::vector<std::size_t> inputs;   // selection vectors of each level, [task][candidate][slot]
+// Where the selection vectors of a modular network lie in its parameters.
+struct SelectionPlaces {
+  std::vector<std::size_t> inputs;   // of each level, [task][candidate][slot]
   std::vector<std::size_t> members;  // module selection of each level, [task][member][slot]; empty without a pool
   std::size_t outputs = 0;           // [task][candidate]
+};
+
+struct ModularLayout : SelectionPlaces {
+  engine::Layout layout;
   std::vector<std::size_t> modules;  // parameters of each slot's own module, or of each pool member
 };
 

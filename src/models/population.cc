@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "core/random.h"
+#include "models/images/image_samples.h"
 #include "tasks/split.h"
 #include "tasks/task_file.h"
 
@@ -29,11 +30,26 @@ struct Block {
   std::size_t count;
 };
 
+// One block: lanes in lockstep, or one network on images.
+std::vector<engine::LaneResult> train_lanes(const Plan& plan, const RunSpec& spec, const Blueprint& blueprint,
+                                            const std::vector<engine::LaneSettings>& lanes,
+                                            const engine::Kernels<float>& kernels, engine::Progress& progress) {
+  if (!blueprint.on_images()) {
+    const auto network = make_network<float>(blueprint, kernels);
+    return engine::train_block(kernels, *network, blueprint.data, blueprint.block, lanes, progress);
+  }
+  const auto network = make_image_network<float>(blueprint, engine::solo::kernels_for(kernels.target));
+  const auto pixels = load_pixels(spec);
+  const engine::solo::Data data = make_image_samples(spec, plan.suite_of(spec), *pixels);
+  return engine::solo::train_solo(kernels, *network, data, blueprint.block, lanes.front(), progress);
+}
+
 std::vector<Block> pack_blocks(const Plan& plan, int lanes) {
   std::vector<Block> blocks;
   for (const Plan::Group& group : plan.groups) {
-    for (std::size_t first = 0; first < group.runs.size(); first += lanes) {
-      blocks.push_back({&group, first, std::min<std::size_t>(lanes, group.runs.size() - first)});
+    const std::size_t most = group.blueprint.on_images() ? 1 : static_cast<std::size_t>(lanes);
+    for (std::size_t first = 0; first < group.runs.size(); first += most) {
+      blocks.push_back({&group, first, std::min(most, group.runs.size() - first)});
     }
   }
   RandomSequence random(kShuffleSeed, Stream::kBatchOrder);
@@ -58,6 +74,10 @@ Plan make_plan(const std::vector<RunSpec>& runs) {
     const auto [group, is_new] = group_of_key.emplace(key, plan.groups.size());
     if (is_new) {
       plan.groups.push_back({make_blueprint(spec, suite->second), {}});
+      if (spec.on_images) {
+        // Images that are missing or do not fit come to light before anything is trained.
+        count_image_samples(spec, suite->second, *load_pixels(spec)->data);
+      }
     }
     plan.groups[group->second].runs.push_back(plan.runs.size());
     plan.runs.push_back(spec);
@@ -76,6 +96,15 @@ std::int64_t total_epochs(const Plan& plan) {
 PartRows part_rows(const RunSpec& spec, const tasks::TaskSuite& suite) {
   PartRows rows;
   rows.outputs = suite.outputs();
+  if (spec.on_images) {
+    const auto counts = count_image_samples(spec, suite, *load_pixels(spec)->data);
+    const auto of = [&](engine::Part part) { return counts[static_cast<std::size_t>(part)]; };
+    rows.train = of(engine::Part::kTrain);
+    rows.validation = of(engine::Part::kValidation);
+    rows.test = of(engine::Part::kTest);
+    rows.seen = of(engine::Part::kSeen);
+    return rows;
+  }
   for (const tasks::Split& split : tasks::published_splits(spec.ratio, spec.split_seed, 1 << suite.inputs(),
                                                            static_cast<int>(suite.tasks.size()))) {
     rows.train += static_cast<int>(split.train.size());
@@ -83,6 +112,12 @@ PartRows part_rows(const RunSpec& spec, const tasks::TaskSuite& suite) {
     rows.test += static_cast<int>(split.test.size());
   }
   return rows;
+}
+
+const char* part_name(std::size_t part, const PartRows& rows) {
+  static constexpr const char* kNames[] = {"train", "validation", "test", "seen"};
+  const bool is_unseen = rows.seen > 0 && part == static_cast<std::size_t>(engine::Part::kTest);
+  return is_unseen ? "unseen" : kNames[part];
 }
 
 void train_blocks(const Plan& plan, int threads, const engine::Kernels<float>& kernels, engine::Progress& progress,
@@ -103,9 +138,8 @@ void train_blocks(const Plan& plan, int threads, const engine::Kernels<float>& k
           lanes.push_back(make_lane(spec, blueprint, plan.suite_of(spec)));
         }
         const double begin = thread_seconds();
-        const auto network = make_network<float>(blueprint, kernels);
         std::vector<engine::LaneResult> results =
-            engine::train_block(kernels, *network, blueprint.data, blueprint.block, lanes, progress);
+            train_lanes(plan, plan.runs[block.group->runs[block.first]], blueprint, lanes, kernels, progress);
         const double seconds = thread_seconds() - begin;
         if (results.empty()) {
           continue;  // asked to stop

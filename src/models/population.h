@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -13,7 +14,8 @@
 
 namespace modlab::models {
 
-// Runs ready to train: resolved, checked, and packed by shape into blocks of lanes. Making a plan trains nothing, so
+// Runs ready to train: resolved, checked, and packed by shape into blocks of lanes; networks on images are a block
+// each. Making a plan trains nothing, so
 // all mistakes in settings come to light here.
 struct Plan {
   struct Group {  // runs of one shape
@@ -31,14 +33,19 @@ struct Plan {
 Plan make_plan(const std::vector<RunSpec>& runs);
 std::int64_t total_epochs(const Plan& plan);
 
-// How many rows each part of a run's split has, over all tasks.
+// How many rows (samples, on images) each part of a run's split has, over all tasks.
 struct PartRows {
   int train = 0;
   int validation = 0;
-  int test = 0;
+  int test = 0;  // on images: of unseen combinations
+  int seen = 0;  // on images: of combinations that were trained on, with other images
   int outputs = 0;
+
+  int operator[](std::size_t part) const { return std::array{train, validation, test, seen}[part]; }
 };
 PartRows part_rows(const RunSpec& spec, const tasks::TaskSuite& suite);
+// "train", "validation", "test"; on images "unseen" and "seen" in place of the last.
+const char* part_name(std::size_t part, const PartRows& rows);
 
 // Called for each finished block from the thread that trained it, so several may be called at once: run numbers of the
 // plan, and their results in the same order.

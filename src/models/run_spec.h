@@ -9,7 +9,8 @@
 
 namespace modlab::models {
 
-enum class ModelKind { kDense, kSparse, kModular, kModularFc, kShared, kSharedFcms };
+enum class ModelKind { kDense, kSparse, kModular, kModularFc, kShared, kSharedFcms, kCnn };
+enum class ImageModule { kMlp, kConvolution };
 enum class Init { kTorch, kXavier };
 enum class TaskInput { kOneHot, kScalar };
 
@@ -49,9 +50,27 @@ struct RunSpec {
   engine::Schedule schedule = engine::Schedule::kConstant;
   double gamma = 1.0;
 
-  bool is_mlp() const { return model == ModelKind::kDense || model == ModelKind::kSparse; }
+  // Of tasks on images.
+  bool on_images = false;  // follows from the task: resolve() and starting_spec() set it
+  int samples = 1000;
+  int test_samples = 100;
+  bool disjoint_validation = false;
+  bool normalize = false;
+  std::vector<std::string> images;  // IDX files; empty: MNIST
+  std::vector<std::string> labels;
+  ImageModule image_module = ImageModule::kMlp;
+  std::vector<int> image_widths;
+  int image_slots = 0;
+  int image_pool = 0;
+
+  // One network without modules.
+  bool is_mlp() const { return model == ModelKind::kDense || model == ModelKind::kSparse || model == ModelKind::kCnn; }
   bool has_pool() const { return model == ModelKind::kShared || model == ModelKind::kSharedFcms; }
 };
+
+// What a run of that task is where nothing else is said: the published settings for bits or for images. Throws
+// ConfigError if there is no such task.
+RunSpec starting_spec(const std::string& task);
 
 // A short name derived from the settings that differ from their defaults: adding a setting later keeps old names.
 std::string run_id(const RunSpec& spec);

@@ -10,22 +10,22 @@
 namespace modlab::models {
 namespace {
 
-constexpr const char* kPartNames[] = {"train", "validation", "test"};
 constexpr auto kMetadataKey = "modlab.run";
 
 nlohmann::ordered_json scores_json(const engine::Scores& scores, const PartRows& rows, int tasks) {
-  const int part_rows[] = {rows.train / tasks, rows.validation / tasks, rows.test / tasks};
   nlohmann::ordered_json object;
-  for (std::size_t part = 0; part < engine::kParts; ++part) {
-    object[fmt::format("{}_accuracy", kPartNames[part])] =
-        100.0 * scores.parts[part].right_bits / (part_rows[part] * rows.outputs);
-  }
-  for (std::size_t part = 0; part < engine::kParts; ++part) {
-    object[fmt::format("{}_row_accuracy", kPartNames[part])] = 100.0 * scores.parts[part].right_rows / part_rows[part];
-  }
-  for (std::size_t part = 0; part < engine::kParts; ++part) {
-    object[fmt::format("{}_loss", kPartNames[part])] = scores.parts[part].loss;
-  }
+  const auto each_part = [&](const char* quantity, const auto& value) {
+    for (std::size_t part = 0; part < engine::kScoreParts; ++part) {
+      if (rows[part] > 0) {
+        object[fmt::format("{}_{}", part_name(part, rows), quantity)] = value(scores.parts[part], rows[part] / tasks);
+      }
+    }
+  };
+  using engine::PartScore;
+  each_part("accuracy",
+            [&](const PartScore& score, int count) { return 100.0 * score.right_bits / (count * rows.outputs); });
+  each_part("row_accuracy", [](const PartScore& score, int count) { return 100.0 * score.right_rows / count; });
+  each_part("loss", [](const PartScore& score, int) { return score.loss; });
   return object;
 }
 
@@ -69,16 +69,16 @@ nlohmann::ordered_json run_json(const RunSpec& spec, const engine::LaneResult& r
 
 RunSpec spec_from_json(const nlohmann::ordered_json& run, const std::string& source) {
   RunSpec spec;
+  spec.on_images = run.contains("samples");
   for (const Setting& setting : settings()) {
     const auto found = run.find(setting.name);
     if (found == run.end() || (found->is_null() && setting.name != "tau")) {
       continue;
     }
-    std::string text = found->is_null() ? "none" : found->is_string() ? found->get<std::string>() : found->dump();
-    std::erase_if(text, [](char letter) { return letter == '[' || letter == ']'; });
+    const std::string text = setting_text(*found);
     try {
-      // Lists and pool sizes that play no part for the model are empty or zero.
-      const bool plays_no_part = (setting.is_list && text.empty()) || (setting.name == "pool" && text == "0");
+      // Lists and sizes that play no part for the model are empty or zero.
+      const bool plays_no_part = text.empty() || (text == "0" && setting.is_size);
       if (!plays_no_part) {
         setting.set(spec, text);
       }

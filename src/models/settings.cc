@@ -22,6 +22,7 @@ using nlohmann::json;
 constexpr long long kMaxRange = 10'000'000;
 constexpr int kMaxWidth = 4096;
 constexpr int kMaxLevels = 64;
+constexpr int kMaxImageSlots = 64;
 
 double read_real(const char* name, const std::string& text, double low, double high, const char* allowed) {
   const std::optional<double> value = parse_real(text);
@@ -62,6 +63,21 @@ std::vector<int> read_sizes(const char* name, const std::string& text, const cha
   return sizes;
 }
 
+int read_samples(const char* name, const std::string& text) {
+  return static_cast<int>(read_integer(name, text, 1, 1'000'000, "a whole number from 1 to 1000000"));
+}
+
+std::vector<std::string> read_files(const char* name, const std::string& text) {
+  std::vector<std::string> files;
+  for (const std::string& file : split_text(text, ',')) {
+    if (file.empty()) {
+      throw ConfigError(fmt::format("{} '{}' has a file without a name", name, text));
+    }
+    files.push_back(file);
+  }
+  return files;
+}
+
 // The words of an enumeration. Later words for the same value are aliases.
 template <typename Value>
 struct Word {
@@ -93,10 +109,15 @@ std::string word_for(Value value, const Word<Value> (&words)[kCount]) {
   return "";
 }
 
-constexpr Word<ModelKind> kModels[] = {
-    {"dense", ModelKind::kDense},           {"sparse", ModelKind::kSparse},
-    {"modular", ModelKind::kModular},       {"modular-fc", ModelKind::kModularFc},
-    {"modular-shared", ModelKind::kShared}, {"modular-shared-fcms", ModelKind::kSharedFcms}};
+constexpr Word<ModelKind> kModels[] = {{"dense", ModelKind::kDense},
+                                       {"sparse", ModelKind::kSparse},
+                                       {"modular", ModelKind::kModular},
+                                       {"modular-fc", ModelKind::kModularFc},
+                                       {"modular-shared", ModelKind::kShared},
+                                       {"modular-shared-fcms", ModelKind::kSharedFcms},
+                                       {"cnn", ModelKind::kCnn}};
+constexpr Word<ImageModule> kImageModules[] = {
+    {"mlp", ImageModule::kMlp}, {"conv", ImageModule::kConvolution}, {"cnn", ImageModule::kConvolution}};
 constexpr Word<Gumbel> kGumbels[] = {{"off", Gumbel::kOff}, {"batch", Gumbel::kBatch}, {"sample", Gumbel::kSample}};
 constexpr Word<Init> kInits[] = {{"torch", Init::kTorch}, {"xavier", Init::kXavier}, {"torch_default", Init::kTorch}};
 constexpr Word<TaskInput> kTaskInputs[] = {{"onehot", TaskInput::kOneHot}, {"scalar", TaskInput::kScalar}};
@@ -120,10 +141,12 @@ const std::vector<Setting>& table() {
       {"task", "NAME|FILE", "built-in task (see `modlab graph`), YAML task file or CSV truth table", Scope::kAll, false,
        [](RunSpec& spec, const std::string& text) { spec.task = text; },
        [](const RunSpec& spec) { return json(spec.task); }},
-      {"model", "NAME", "dense, sparse, modular, modular-fc, modular-shared or modular-shared-fcms", Scope::kAll, false,
+      {"model", "NAME", "dense, sparse, modular, modular-fc, modular-shared, modular-shared-fcms; cnn on images",
+       Scope::kAll, false,
        [](RunSpec& spec, const std::string& text) { spec.model = read_word("model", text, kModels); },
        [](const RunSpec& spec) { return json(model_name(spec.model)); }},
-      {"ratio", "R", "share of the rows to train on; the rest is halved into validation and test", Scope::kAll, false,
+      {"ratio", "R", "share of the rows (images: of the digit combinations) to train on; the rest is halved",
+       Scope::kAll, false,
        [](RunSpec& spec, const std::string& text) {
          spec.ratio = read_real("ratio", text, 0, 1, "a number between 0 and 1");
        },
@@ -184,7 +207,7 @@ const std::vector<Setting>& table() {
          }
        },
        [](const RunSpec& spec) { return spec.tau ? json(*spec.tau) : json(nullptr); }},
-      {"noise", "SD", "standard deviation of the noise on training inputs", Scope::kAll, false,
+      {"noise", "SD", "standard deviation of the noise on training inputs", Scope::kBits, false,
        [](RunSpec& spec, const std::string& text) {
          spec.noise = read_real("noise", text, 0, 1e6, "a number that is not negative");
        },
@@ -212,7 +235,7 @@ const std::vector<Setting>& table() {
        [](RunSpec& spec, const std::string& text) {
          spec.pool = static_cast<int>(read_integer("pool", text, 1, kMaxWidth, "a whole number from 1 to 4096"));
        },
-       [](const RunSpec& spec) { return json(spec.pool); }},
+       [](const RunSpec& spec) { return json(spec.pool); }, true},
       {"module_widths", "WIDTHS", "widths of a module: fan-in, hidden layers, 1; or the hidden layers alone",
        Scope::kModular, true,
        [](RunSpec& spec, const std::string& text) { spec.module_widths = read_sizes("module_widths", text, kSizes); },
@@ -256,6 +279,50 @@ const std::vector<Setting>& table() {
          spec.gamma = read_real("gamma", text, 1e-6, 1, "a number above 0 and at most 1");
        },
        [](const RunSpec& spec) { return json(spec.gamma); }},
+      {"samples", "N", "training samples of each digit combination", Scope::kImages, false,
+       [](RunSpec& spec, const std::string& text) { spec.samples = read_samples("samples", text); },
+       [](const RunSpec& spec) { return json(spec.samples); }},
+      {"test_samples", "N", "validation and test samples of each digit combination", Scope::kImages, false,
+       [](RunSpec& spec, const std::string& text) { spec.test_samples = read_samples("test_samples", text); },
+       [](const RunSpec& spec) { return json(spec.test_samples); }},
+      {"disjoint_validation", "true|false", "validation images that no training sample uses; published: false",
+       Scope::kImages, false,
+       [](RunSpec& spec, const std::string& text) {
+         spec.disjoint_validation = read_truth("disjoint_validation", text);
+       },
+       [](const RunSpec& spec) { return json(spec.disjoint_validation); }},
+      {"normalize", "true|false", "pixels less MNIST's mean, divided by its deviation; published: false",
+       Scope::kImages, false,
+       [](RunSpec& spec, const std::string& text) { spec.normalize = read_truth("normalize", text); },
+       [](const RunSpec& spec) { return json(spec.normalize); }},
+      {"images", "FILES", "IDX files (also .gz) of the training and the test images; default: MNIST", Scope::kImages,
+       true, [](RunSpec& spec, const std::string& text) { spec.images = read_files("images", text); },
+       [](const RunSpec& spec) { return json(spec.images); }},
+      {"labels", "FILES", "IDX files of their labels, in the same order", Scope::kImages, true,
+       [](RunSpec& spec, const std::string& text) { spec.labels = read_files("labels", text); },
+       [](const RunSpec& spec) { return json(spec.labels); }},
+      {"image_module", "mlp|conv", "what reads an image: layers on its pixels, or two convolutions",
+       Scope::kImageModular, false,
+       [](RunSpec& spec, const std::string& text) {
+         spec.image_module = read_word("image_module", text, kImageModules);
+       },
+       [](const RunSpec& spec) { return json(word_for(spec.image_module, kImageModules)); }},
+      {"image_widths", "WIDTHS", "widths of an image module: pixels, hidden layers, bits; or the hidden layers alone",
+       Scope::kImageModular, true,
+       [](RunSpec& spec, const std::string& text) { spec.image_widths = read_sizes("image_widths", text, kSizes); },
+       [](const RunSpec& spec) { return json(spec.image_widths); }},
+      {"image_slots", "N", "image slots: each reads one image; default: as many as images", Scope::kImageModular, false,
+       [](RunSpec& spec, const std::string& text) {
+         spec.image_slots =
+             static_cast<int>(read_integer("image_slots", text, 1, kMaxImageSlots, "a whole number from 1 to 64"));
+       },
+       [](const RunSpec& spec) { return json(spec.image_slots); }, true},
+      {"image_pool", "N", "shared image modules; default: 1", Scope::kImagePool, false,
+       [](RunSpec& spec, const std::string& text) {
+         spec.image_pool =
+             static_cast<int>(read_integer("image_pool", text, 1, kMaxImageSlots, "a whole number from 1 to 64"));
+       },
+       [](const RunSpec& spec) { return json(spec.image_pool); }, true},
   };
   return kTable;
 }
@@ -291,6 +358,14 @@ std::string scope_text(Setting::Scope scope) {
       return "modular, modular-fc";
     case Setting::Scope::kPool:
       return "shared kinds";
+    case Setting::Scope::kBits:
+      return "all, not on images";
+    case Setting::Scope::kImages:
+      return "all on images";
+    case Setting::Scope::kImageModular:
+      return "modular kinds on images";
+    case Setting::Scope::kImagePool:
+      return "shared kinds on images";
   }
   return "";
 }
@@ -320,6 +395,14 @@ bool applies(const Setting& setting, const RunSpec& spec) {
       return !spec.is_mlp() && !spec.has_pool();
     case Setting::Scope::kPool:
       return spec.has_pool();
+    case Setting::Scope::kBits:
+      return !spec.on_images;
+    case Setting::Scope::kImages:
+      return spec.on_images;
+    case Setting::Scope::kImageModular:
+      return spec.on_images && !spec.is_mlp();
+    case Setting::Scope::kImagePool:
+      return spec.on_images && spec.has_pool();
   }
   return true;
 }
@@ -363,10 +446,25 @@ nlohmann::ordered_json settings_json(const RunSpec& spec) {
   return object;
 }
 
+std::string setting_text(const json& value) {
+  if (value.is_null()) {
+    return "none";
+  }
+  if (!value.is_array()) {
+    return value.is_string() ? value.get<std::string>() : value.dump();
+  }
+  std::vector<std::string> entries;
+  for (const json& entry : value) {
+    entries.push_back(setting_text(entry));
+  }
+  return join_text(entries, ",");
+}
+
 std::string model_name(ModelKind model) { return word_for(model, kModels); }
 
 std::string settings_markdown() {
   const RunSpec defaults;
+  const RunSpec image_defaults = starting_spec("mnist-xor-and");
   std::string page =
       "# Settings of a run\n\n"
       "Made from the table in `src/models/settings.cc`; `modlab train --help` prints the same. On the command line\n"
@@ -374,10 +472,14 @@ std::string settings_markdown() {
       "settings whose value is itself a list, `3,2` is one value and `3,2;6,4` are two.\n\n"
       "| setting | value | default | models | meaning |\n|---|---|---|---|---|\n";
   for (const Setting& setting : table()) {
-    const json value = setting.get(defaults);
-    std::string shown = value.is_string() ? value.get<std::string>() : value.dump();
-    if (setting.is_list || setting.name == "pool") {
+    std::string shown = setting_text(setting.get(defaults));
+    if (setting.name == "images" || setting.name == "labels") {
+      shown = "MNIST";
+    } else if (setting.is_list || setting.is_size) {
       shown = "from the task";
+    } else if (setting.name != "task" && setting.get(image_defaults) != setting.get(defaults) &&
+               applies(setting, image_defaults)) {
+      shown += fmt::format("; on images {}", setting_text(setting.get(image_defaults)));
     }
     std::string form = setting.value;
     for (std::size_t bar = form.find('|'); bar != std::string::npos; bar = form.find('|', bar + 2)) {

@@ -13,6 +13,7 @@
 #include "measures/specialisation.h"
 #include "models/blueprint.h"
 #include "models/population.h"
+#include "report/gallery_images.h"
 #include "report/tables.h"
 #include "studies/curve.h"
 
@@ -193,13 +194,16 @@ std::optional<std::vector<float>> parameters_of(studies::Store& store, const std
 ordered_json graph_json(const Findings& findings, studies::Store& store, const studies::PlannedRun& run) {
   const tasks::TaskSuite& suite = findings.plan().suite_of(run.spec);
   const models::Blueprint blueprint = models::make_blueprint(run.spec, suite);
-  const auto* shape = std::get_if<models::ModularShape>(&blueprint.shape);
-  if (shape == nullptr) {
+  const std::optional<std::vector<float>> parameters =
+      parameters_of(store, run.id, snapshot_name(findings), blueprint.layout.count);
+  if (!parameters) {
     return nullptr;
   }
-  const char* snapshot = findings.study().analysis.snapshot == studies::SnapshotKind::kBest ? "best" : "last";
-  const std::optional<std::vector<float>> parameters = parameters_of(store, run.id, snapshot, blueprint.layout.count);
-  if (!parameters) {
+  if (const auto* images = std::get_if<models::ImageModularShape>(&blueprint.shape)) {
+    return image_graph(*images, suite, *parameters);
+  }
+  const auto* shape = std::get_if<models::ModularShape>(&blueprint.shape);
+  if (shape == nullptr) {
     return nullptr;
   }
   const std::vector<tasks::Routing> routing = models::learned_routing(*shape, *parameters);
@@ -225,24 +229,24 @@ std::set<std::size_t> epochs_to_draw(std::size_t epochs, std::size_t best) {
   return chosen;
 }
 
-ordered_json curve_json(const Findings& findings, studies::Store& store, const studies::PlannedRun& run, int best) {
-  ordered_json json = {{"epochs", ordered_json::array()},
-                       {"train", ordered_json::array()},
-                       {"validation", ordered_json::array()},
-                       {"test", ordered_json::array()}};
+ordered_json curve_json(studies::Store& store, const Record& record) {
+  const studies::PlannedRun& run = *record.run;
+  const std::size_t parts = run.spec.on_images ? engine::kScoreParts : engine::kParts;
+  const char* const names[] = {"train", "validation", "test", "seen"};
+  ordered_json json = {{"epochs", ordered_json::array()}};
+  for (std::size_t part = 0; part < parts; ++part) {
+    json[names[part]] = ordered_json::array();
+  }
   const std::optional<std::string> stored = store.curve(run.id);
   if (!stored) {
     return json;
   }
-  const studies::Curve curve = studies::decode_curve(*stored, run.spec.epochs, store.path());
-  const models::PartRows rows = models::part_rows(run.spec, findings.plan().suite_of(run.spec));
-  const int part_rows[] = {rows.train, rows.validation, rows.test};
-  const char* const names[] = {"train", "validation", "test"};
+  const studies::Curve curve = studies::decode_curve(*stored, run.spec.epochs, parts, store.path());
   for (const std::size_t epoch :
-       epochs_to_draw(static_cast<std::size_t>(run.spec.epochs), static_cast<std::size_t>(best))) {
+       epochs_to_draw(static_cast<std::size_t>(run.spec.epochs), static_cast<std::size_t>(record.best_epoch))) {
     json["epochs"].push_back(epoch);
-    for (std::size_t part = 0; part < engine::kParts; ++part) {
-      const double accuracy = 100.0 * curve.right_bits[part][epoch - 1] / (part_rows[part] * rows.outputs);
+    for (std::size_t part = 0; part < parts; ++part) {
+      const double accuracy = 100.0 * curve.right_bits[part][epoch - 1] / (record.rows[part] * record.rows.outputs);
       json[names[part]].push_back(std::round(10 * accuracy) / 10);
     }
   }
@@ -252,7 +256,9 @@ ordered_json curve_json(const Findings& findings, studies::Store& store, const s
 std::vector<const Cell*> gallery_cells(const Findings& findings) {
   std::vector<const Cell*> cells;
   for (const Cell& cell : findings.cells()) {
-    if (!cell.example->spec.is_mlp() && findings.matches(cell, findings.study().gallery)) {
+    // A network without modules has nothing to draw, but on images there is something to look at.
+    const models::RunSpec& spec = cell.example->spec;
+    if ((!spec.is_mlp() || spec.on_images) && findings.matches(cell, findings.study().gallery)) {
       cells.push_back(&cell);
     }
   }
@@ -271,6 +277,7 @@ ordered_json gallery(const Findings& findings, studies::Store& store) {
   const std::size_t test = studies::measure_index("test_accuracy");
   const std::size_t train = studies::measure_index("train_accuracy");
   const std::size_t validation = studies::measure_index("validation_accuracy");
+  const std::size_t seen = studies::measure_index("seen_accuracy");
   const std::size_t distance = studies::measure_index("edit_distance");
   const std::size_t updates = studies::measure_index("updates");
   const CellNames names(findings);
@@ -310,7 +317,11 @@ ordered_json gallery(const Findings& findings, studies::Store& store) {
       const double edits = record->values[distance];
       json["edit_distance"] = edits == edits ? ordered_json(edits) : ordered_json(nullptr);
       json["graph"] = graph_json(findings, store, run);
-      json["curve"] = curve_json(findings, store, run, record->best_epoch);
+      json["curve"] = curve_json(store, *record);
+      if (run.spec.on_images) {
+        json["accuracy"]["seen"] = record->values[seen];
+        json["images"] = gallery_images(findings, store, run);
+      }
       networks.push_back(std::move(json));
     }
   }

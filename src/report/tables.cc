@@ -163,7 +163,10 @@ std::string timing_csv(const Findings& findings, studies::Store& store) {
 
 void write_curves_csv(const Findings& findings, studies::Store& store, const std::string& path) {
   io::AtomicFile file(path);
-  file.write("id,epoch,train_accuracy,validation_accuracy,test_accuracy\n");
+  const bool has_images =
+      std::ranges::any_of(findings.records(), [](const studies::Record& record) { return record.run->spec.on_images; });
+  file.write(std::string("id,epoch,train_accuracy,validation_accuracy,test_accuracy") +
+             (has_images ? ",seen_accuracy" : "") + "\n");
   std::set<std::string> seen;
   for (const studies::Record& record : findings.records()) {
     const studies::PlannedRun& run = *record.run;
@@ -174,14 +177,16 @@ void write_curves_csv(const Findings& findings, studies::Store& store, const std
     if (!stored) {
       continue;
     }
-    const studies::Curve curve = studies::decode_curve(*stored, run.spec.epochs, store.path());
-    const models::PartRows rows = models::part_rows(run.spec, findings.plan().suite_of(run.spec));
-    const int part_rows[] = {rows.train, rows.validation, rows.test};
+    const models::PartRows& rows = record.rows;
+    const std::size_t parts = run.spec.on_images ? engine::kScoreParts : engine::kParts;
+    const studies::Curve curve = studies::decode_curve(*stored, run.spec.epochs, parts, store.path());
     std::string text;
     for (std::size_t epoch = 0; epoch < curve.right_bits[0].size(); ++epoch) {
       text += fmt::format("{},{}", run.id, epoch + 1);
-      for (std::size_t part = 0; part < engine::kParts; ++part) {
-        text += fmt::format(",{:.6g}", 100.0 * curve.right_bits[part][epoch] / (part_rows[part] * rows.outputs));
+      for (std::size_t part = 0; part < (has_images ? engine::kScoreParts : engine::kParts); ++part) {
+        text += part < parts
+                    ? fmt::format(",{:.6g}", 100.0 * curve.right_bits[part][epoch] / (rows[part] * rows.outputs))
+                    : std::string(",");
       }
       text += "\n";
     }

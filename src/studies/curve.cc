@@ -27,11 +27,11 @@ std::vector<int> loss_epochs(int epochs) {
   return chosen;
 }
 
-std::string encode_curve(const std::vector<engine::Scores>& curve) {
+std::string encode_curve(const std::vector<engine::Scores>& curve, std::size_t parts) {
   std::string bytes;
   const std::vector<int> chosen = loss_epochs(static_cast<int>(curve.size()));
-  bytes.reserve(engine::kParts * 4 * (curve.size() + chosen.size()));
-  for (std::size_t part = 0; part < engine::kParts; ++part) {
+  bytes.reserve(parts * 4 * (curve.size() + chosen.size()));
+  for (std::size_t part = 0; part < parts; ++part) {
     // Differences: a curve stands still most of the time, and zeros cost next to nothing.
     std::int32_t before = 0;
     for (const engine::Scores& scores : curve) {
@@ -40,7 +40,7 @@ std::string encode_curve(const std::vector<engine::Scores>& curve) {
       before = now;
     }
   }
-  for (std::size_t part = 0; part < engine::kParts; ++part) {
+  for (std::size_t part = 0; part < parts; ++part) {
     for (const int epoch : chosen) {
       append(bytes, curve[static_cast<std::size_t>(epoch) - 1].parts[part].loss);
     }
@@ -48,11 +48,13 @@ std::string encode_curve(const std::vector<engine::Scores>& curve) {
   return io::compress(bytes);
 }
 
-Curve decode_curve(std::string_view stream, int epochs, const std::string& source) {
+Curve decode_curve(std::string_view stream, int epochs, std::size_t parts, const std::string& source) {
   Curve curve;
   curve.loss_epochs = loss_epochs(epochs);
+  curve.right_bits.resize(parts);
+  curve.loss.resize(parts);
   const auto count = static_cast<std::size_t>(epochs);
-  const std::string bytes = io::expand(stream, engine::kParts * 4 * (count + curve.loss_epochs.size()), source);
+  const std::string bytes = io::expand(stream, parts * 4 * (count + curve.loss_epochs.size()), source);
   const char* at = bytes.data();
   for (std::vector<std::uint32_t>& bits : curve.right_bits) {
     std::int32_t sum = 0;

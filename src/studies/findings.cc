@@ -11,8 +11,10 @@ double constant_accuracy(const tasks::TaskSuite& suite) {
   int outputs = 0;
   for (const tasks::Task& task : suite.tasks) {
     for (int output = 0; output < task.table.outputs; ++output, ++outputs) {
-      const double share =
-          static_cast<double>(tasks::ones(task.table, output)) / static_cast<double>(task.table.rows.size());
+      const std::vector<int> rows = tasks::possible_rows(task);
+      const auto ones =
+          std::ranges::count_if(rows, [&](int row) { return tasks::output_bit(task.table, row, output); });
+      const double share = static_cast<double>(ones) / static_cast<double>(rows.size());
       sum += std::max(share, 1 - share);
     }
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 
 namespace modlab::studies {
 namespace {
@@ -34,15 +35,22 @@ std::vector<Measure> make_table() {
        [](const MeasuredRun& run, int) { return part(run, Part::kTrain).accuracy; }},
       {"validation_accuracy", "validation accuracy", "%", false, percent, true, true, -1,
        [](const MeasuredRun& run, int) { return part(run, Part::kValidation).accuracy; }},
+      {"unseen_accuracy", "accuracy on unseen combinations", "%", false, percent, true, true, -1,
+       [](const MeasuredRun& run, int) {
+         return run.planned.spec.on_images ? part(run, Part::kTest).accuracy : kNone;
+       }},
+      {"seen_accuracy", "accuracy on seen combinations", "%", false, percent, true, true, -1,
+       [](const MeasuredRun& run, int) {
+         return run.planned.spec.on_images ? part(run, Part::kSeen).accuracy : kNone;
+       }},
       {"test_row_accuracy", "test rows with all bits right", "%", false, percent, true, false, -1,
        [](const MeasuredRun& run, int) { return part(run, Part::kTest).row_accuracy; }},
       {"generalisation_gap", "training minus test accuracy", "points", false, std::nullopt, false, false, -1,
        [](const MeasuredRun& run, int) { return part(run, Part::kTrain).accuracy - part(run, Part::kTest).accuracy; }},
       {"perfect", "runs that are right on every row", "%", false, percent, true, false, -1,
        [](const MeasuredRun& run, int) {
-         return std::ranges::all_of(run.snapshot.parts, [](const PartResult& each) { return each.accuracy == kAll; })
-                    ? kAll
-                    : 0;
+         const std::span parts(run.snapshot.parts, engine::kParts);
+         return std::ranges::all_of(parts, [](const PartResult& each) { return each.accuracy == kAll; }) ? kAll : 0;
        }},
       {"flops", "training cost to the best epoch", "FLOPs", true, std::nullopt, false, false, -1,
        [](const MeasuredRun& run, int) {
@@ -67,6 +75,8 @@ std::vector<Measure> make_table() {
        [](const MeasuredRun& run, int) { return run.snapshot.measures.specialisation_max; }},
       {"in_situ", "mean |correlation| with the matched gates", "", false, share, true, false, -1,
        [](const MeasuredRun& run, int) { return run.snapshot.measures.in_situ; }},
+      {"image_specialisation", "|correlation| of image modules with the digits' bits", "", false, share, true, false,
+       -1, [](const MeasuredRun& run, int) { return run.snapshot.measures.image_specialisation; }},
       {"module_reuse", "modules that several tasks use", "%", false, percent, true, false, -1,
        [](const MeasuredRun& run, int) { return kAll * run.snapshot.measures.module_reuse; }},
   };

@@ -139,7 +139,6 @@ std::vector<Record> load_records(Store& store, const StudyPlan& plan, SnapshotKi
   std::vector<Record> records;
   // Counts depend on few of the settings, and a study has many runs.
   std::unordered_map<std::string, measures::FlopCount> flops;
-  std::unordered_map<std::string, int> train_rows;
   for (const PlannedRun& run : plan.runs) {
     const auto found = results.find(run.id);
     if (found == results.end()) {
@@ -147,11 +146,6 @@ std::vector<Record> load_records(Store& store, const StudyPlan& plan, SnapshotKi
     }
     const RunResult& result = found->second;
     const tasks::TaskSuite& suite = plan.suite_of(run.spec);
-    const std::string rows_key = fmt::format("{}/{}", run.spec.task, run.spec.ratio);
-    const auto [rows, new_rows] = train_rows.emplace(rows_key, 0);
-    if (new_rows) {
-      rows->second = models::part_rows(run.spec, suite).train;
-    }
     models::RunSpec shape = run.spec;
     shape.seed = 0;
     shape.split_seed = 0;
@@ -160,15 +154,16 @@ std::vector<Record> load_records(Store& store, const StudyPlan& plan, SnapshotKi
     if (is_new) {
       count->second = measures::count_flops(run.spec, suite);
     }
-    const MeasuredRun measured{run, result.at(snapshot), count->second, rows->second};
+    const MeasuredRun measured{run, result.at(snapshot), count->second, result.rows.train};
     Record record;
     record.run = &run;
+    record.rows = result.rows;
     record.best_epoch = result.best.epoch;
     const PartResult& validation = result.best.parts[static_cast<std::size_t>(engine::Part::kValidation)];
     record.validation_accuracy = validation.accuracy;
     record.validation_loss = validation.loss;
-    record.updates =
-        measures::updates_to_epoch(result.best.epoch, rows->second, run.spec.batch_size, measures::Counting::kPaper);
+    record.updates = measures::updates_to_epoch(result.best.epoch, result.rows.train, run.spec.batch_size,
+                                                measures::Counting::kPaper);
     for (const Measure& measure : all_measures()) {
       record.values.push_back(measure.get(measured, measure.task));
     }

@@ -12,6 +12,7 @@ namespace modlab::studies {
 // A planned run that has been trained, with all measures of the snapshot under study.
 struct Record {
   const PlannedRun* run = nullptr;
+  models::PartRows rows;
   int best_epoch = 0;
   double validation_accuracy = 0;  // at the best epoch: what selection may look at
   double validation_loss = 0;

@@ -15,7 +15,8 @@ namespace {
 
 constexpr auto kFileName = "study.sqlite";
 constexpr std::int64_t kApplicationId = 0x6d6f646c;  // "modl"
-constexpr std::int64_t kSchemaVersion = 1;
+constexpr std::int64_t kSchemaVersion = 2;
+constexpr std::int64_t kImageVersion = 2;  // the first with images
 constexpr const char* kSnapshots[] = {"best", "last"};
 
 // Columns of `results` after run, snapshot and epoch, in the order of bind_snapshot.
@@ -39,6 +40,15 @@ CREATE TABLE curves (run TEXT PRIMARY KEY REFERENCES runs (id), data BLOB NOT NU
 CREATE TABLE weights (run TEXT NOT NULL REFERENCES runs (id), snapshot TEXT NOT NULL, data BLOB NOT NULL,
   PRIMARY KEY (run, snapshot));
 )";
+constexpr auto kImageColumns = R"(
+ALTER TABLE runs ADD COLUMN seen_rows INTEGER;
+ALTER TABLE results ADD COLUMN seen_accuracy REAL;
+ALTER TABLE results ADD COLUMN seen_row_accuracy REAL;
+ALTER TABLE results ADD COLUMN seen_loss REAL;
+ALTER TABLE results ADD COLUMN image_specialisation REAL;
+CREATE TABLE image_details (run TEXT NOT NULL REFERENCES runs (id), snapshot TEXT NOT NULL, details TEXT NOT NULL,
+  PRIMARY KEY (run, snapshot)) WITHOUT ROWID;
+)";
 
 // Settings as columns, for whoever asks in SQL.
 std::string settings_view() {
@@ -56,6 +66,9 @@ std::string tables_text(const tasks::TaskSuite& suite) {
   std::string text;
   for (const tasks::Task& task : suite.tasks) {
     text += fmt::format("{} inputs", task.table.inputs);
+    if (task.images) {
+      text += fmt::format(" of {} images, {} digits", task.images->images, task.images->digits);
+    }
     for (int output = 0; output < task.table.outputs; ++output) {
       text += " " + tasks::hex_word(task.table, output);
     }
@@ -64,15 +77,16 @@ std::string tables_text(const tasks::TaskSuite& suite) {
   return text;
 }
 
-int bind_parts(io::Statement& statement, int position, const PartResult (&parts)[engine::kParts]) {
-  for (const PartResult& part : parts) {
-    statement.bind(position++, part.accuracy);
+// Train, validation and test.
+int bind_parts(io::Statement& statement, int position, const PartResult* parts) {
+  for (std::size_t part = 0; part < engine::kParts; ++part) {
+    statement.bind(position++, parts[part].accuracy);
   }
-  for (const PartResult& part : parts) {
-    statement.bind(position++, part.row_accuracy);
+  for (std::size_t part = 0; part < engine::kParts; ++part) {
+    statement.bind(position++, parts[part].row_accuracy);
   }
-  for (const PartResult& part : parts) {
-    statement.bind(position++, part.loss);
+  for (std::size_t part = 0; part < engine::kParts; ++part) {
+    statement.bind(position++, parts[part].loss);
   }
   return position;
 }
@@ -132,6 +146,7 @@ Store Store::open_or_create(const std::string& folder, const StoredStudy& study)
     store.make_tables();
   } else {
     store.check_study(folder, study);  // again: another process may have made it meanwhile
+    store.add_image_columns();
   }
   store.write_study(study);
   transaction.commit();
@@ -142,9 +157,18 @@ bool Store::is_empty() { return database_.integer("SELECT count(*) FROM sqlite_m
 
 void Store::make_tables() {
   database_.execute(kTables);
-  database_.execute(
-      fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, kSchemaVersion));
+  database_.execute(fmt::format("PRAGMA application_id = {}", kApplicationId));
+  add_image_columns();
 }
+
+void Store::add_image_columns() {
+  if (!has_image_columns()) {
+    database_.execute(kImageColumns);
+    database_.execute(fmt::format("PRAGMA user_version = {}", kSchemaVersion));
+  }
+}
+
+bool Store::has_image_columns() { return database_.integer("PRAGMA user_version").value_or(0) >= kImageVersion; }
 
 void Store::check_study(const std::string& folder, const StoredStudy& study) {
   check_kind();
@@ -227,19 +251,21 @@ std::unordered_set<std::string> Store::finished() {
 
 void Store::add(std::span<const FinishedRun> runs) {
   io::Transaction transaction(database_);
-  io::Statement run_row = database_.prepare("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  io::Statement result_row =
-      database_.prepare("INSERT OR IGNORE INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  io::Statement run_row = database_.prepare("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  io::Statement result_row = database_.prepare(
+      "INSERT OR IGNORE INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   io::Statement task_row =
       database_.prepare("INSERT OR IGNORE INTO task_results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   io::Statement curve_row = database_.prepare("INSERT OR IGNORE INTO curves VALUES (?, ?)");
   io::Statement weights_row = database_.prepare("INSERT OR IGNORE INTO weights VALUES (?, ?, ?)");
+  io::Statement details_row = database_.prepare("INSERT OR IGNORE INTO image_details VALUES (?, ?, ?)");
   for (const FinishedRun& run : runs) {
     run_row.bind(1, run.id).bind(2, run.settings);
-    run_row.bind(3, std::int64_t{run.rows.train}).bind(4, std::int64_t{run.rows.validation});
-    run_row.bind(5, std::int64_t{run.rows.test}).bind(6, std::int64_t{run.rows.outputs});
+    const models::PartRows& rows = run.result.rows;
+    run_row.bind(3, std::int64_t{rows.train}).bind(4, std::int64_t{rows.validation});
+    run_row.bind(5, std::int64_t{rows.test}).bind(6, std::int64_t{rows.outputs});
     run_row.bind(7, std::int64_t{run.result.best.epoch}).bind(8, std::int64_t{run.result.diverged});
-    run_row.bind(9, run.result.seconds).run();
+    run_row.bind(9, run.result.seconds).bind(10, std::int64_t{rows.seen}).run();
     for (const char* name : kSnapshots) {
       const SnapshotResult& snapshot = name == kSnapshots[0] ? run.result.best : run.result.last;
       result_row.bind(1, run.id).bind(2, std::string_view(name)).bind(3, std::int64_t{snapshot.epoch});
@@ -249,12 +275,15 @@ void Store::add(std::span<const FinishedRun> runs) {
             snapshot.measures.in_situ, snapshot.measures.module_reuse}) {
         result_row.bind(position++, value);
       }
+      const PartResult& seen = snapshot.parts[static_cast<std::size_t>(engine::Part::kSeen)];
+      for (const double value : {seen.accuracy, seen.row_accuracy, seen.loss}) {
+        result_row.bind(position++, rows.seen > 0 ? value : measures::NetworkMeasures::kNone);
+      }
+      result_row.bind(position++, snapshot.measures.image_specialisation);
       result_row.run();
       for (std::size_t task = 0; task < snapshot.tasks.size(); ++task) {
         task_row.bind(1, run.id).bind(2, std::string_view(name)).bind(3, static_cast<std::int64_t>(task));
-        PartResult parts[engine::kParts];
-        std::copy(snapshot.tasks[task].begin(), snapshot.tasks[task].end(), parts);
-        bind_parts(task_row, 4, parts);
+        bind_parts(task_row, 4, snapshot.tasks[task].data());
         task_row.run();
       }
     }
@@ -263,6 +292,9 @@ void Store::add(std::span<const FinishedRun> runs) {
     }
     for (const auto& [snapshot, bytes] : run.weights) {
       weights_row.bind(1, run.id).bind(2, snapshot).bind_blob(3, bytes).run();
+    }
+    for (const auto& [snapshot, json] : run.details) {
+      details_row.bind(1, run.id).bind(2, snapshot).bind(3, json).run();
     }
   }
   transaction.commit();
@@ -279,11 +311,18 @@ void Store::close() {
 
 std::unordered_map<std::string, RunResult> Store::results() {
   std::unordered_map<std::string, RunResult> results;
-  io::Statement runs = database_.prepare("SELECT id, diverged, seconds FROM runs");
+  const bool has_images = has_image_columns();
+  io::Statement runs = database_.prepare("SELECT * FROM runs");
   while (runs.step()) {
     RunResult& result = results[std::string(runs.text(0))];
-    result.diverged = runs.integer(1) != 0;
-    result.seconds = runs.real(2);
+    const auto number = [&](int column) { return static_cast<int>(runs.integer(column)); };
+    result.rows = {.train = number(2),
+                   .validation = number(3),
+                   .test = number(4),
+                   .seen = has_images ? number(9) : 0,
+                   .outputs = number(5)};
+    result.diverged = runs.integer(7) != 0;
+    result.seconds = runs.real(8);
   }
   io::Statement rows = database_.prepare("SELECT * FROM results");
   while (rows.step()) {
@@ -295,6 +334,12 @@ std::unordered_map<std::string, RunResult> Store::results() {
          {&snapshot.measures.edit_distance, &snapshot.measures.specialisation, &snapshot.measures.specialisation_max,
           &snapshot.measures.in_situ, &snapshot.measures.module_reuse}) {
       *value = rows.real(column++);
+    }
+    if (has_images) {
+      PartResult& seen = snapshot.parts[static_cast<std::size_t>(engine::Part::kSeen)];
+      for (double* value : {&seen.accuracy, &seen.row_accuracy, &seen.loss, &snapshot.measures.image_specialisation}) {
+        *value = rows.real(column++);
+      }
     }
   }
   io::Statement tasks = database_.prepare("SELECT * FROM task_results ORDER BY run, snapshot, task");
@@ -316,6 +361,15 @@ std::optional<std::string> Store::curve(const std::string& id) {
   io::Statement row = database_.prepare("SELECT data FROM curves WHERE run = ?");
   row.bind(1, id);
   return row.step() ? std::optional(std::string(row.blob(0))) : std::nullopt;
+}
+
+std::optional<std::string> Store::details(const std::string& id, const std::string& snapshot) {
+  if (!has_image_columns()) {
+    return std::nullopt;
+  }
+  io::Statement row = database_.prepare("SELECT details FROM image_details WHERE run = ? AND snapshot = ?");
+  row.bind(1, id).bind(2, snapshot);
+  return row.step() ? std::optional(std::string(row.text(0))) : std::nullopt;
 }
 
 std::optional<std::string> Store::weights(const std::string& id, const std::string& snapshot) {

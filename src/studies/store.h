@@ -26,7 +26,7 @@ struct PartResult {
 // What a network was after one epoch.
 struct SnapshotResult {
   int epoch = 0;
-  PartResult parts[engine::kParts];
+  PartResult parts[engine::kScoreParts];
   measures::NetworkMeasures measures;
   std::vector<std::array<PartResult, engine::kParts>> tasks;  // where there are several
 };
@@ -36,6 +36,7 @@ struct RunResult {
   SnapshotResult last;
   bool diverged = false;
   double seconds = 0;  // of one thread
+  models::PartRows rows;
 
   const SnapshotResult& at(SnapshotKind kind) const { return kind == SnapshotKind::kBest ? best : last; }
 };
@@ -44,10 +45,10 @@ struct RunResult {
 struct FinishedRun {
   std::string id;
   std::string settings;  // as JSON
-  models::PartRows rows;
   RunResult result;
   std::string curve;                           // encoded; empty: not kept
   std::map<std::string, std::string> weights;  // by snapshot name, compressed
+  std::map<std::string, std::string> details;  // on images: by snapshot name, JSON
 };
 
 // Which study a store belongs to: enough to plan it again.
@@ -87,12 +88,17 @@ class Store {
   std::optional<std::string> settings(const std::string& id);
   std::optional<std::string> curve(const std::string& id);
   std::optional<std::string> weights(const std::string& id, const std::string& snapshot);
+  // On images: what docs/formats.md says of image_details, as JSON.
+  std::optional<std::string> details(const std::string& id, const std::string& snapshot);
   const std::string& path() const { return database_.path(); }
 
  private:
   Store(const std::string& folder, io::Database::Mode mode);
   bool is_empty();
   void make_tables();
+  // Brings the tables of an older store up to date.
+  void add_image_columns();
+  bool has_image_columns();
   void check_kind();
   // That this is a store, and of that study.
   void check_study(const std::string& folder, const StoredStudy& study);

@@ -71,15 +71,7 @@ std::string cell_text(const std::vector<Choices>& parameters, const models::RunS
 }  // namespace
 
 std::string value_text(const models::Setting& setting, const models::RunSpec& spec) {
-  const nlohmann::json value = setting.get(spec);
-  if (value.is_null()) {
-    return "none";
-  }
-  std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-  if (setting.is_list) {
-    std::erase_if(text, [](char letter) { return letter == '[' || letter == ']'; });
-  }
-  return text;
+  return models::setting_text(setting.get(spec));
 }
 
 const Preset* find_preset(const Study& study, const std::string& name) {

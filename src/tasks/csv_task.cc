@@ -112,7 +112,7 @@ TaskSuite parse_task_csv(const std::string& text, const std::string& name, const
                                   row_count, inputs));
   }
 
-  Task task{name, "Truth table from " + source, std::nullopt, std::move(table), {}, {}};
+  Task task{name, "Truth table from " + source, std::nullopt, std::move(table), {}, {}, std::nullopt};
   for (const int column : columns.inputs) {
     task.input_names.push_back(csv.header[column]);
   }

@@ -8,6 +8,7 @@
 #include "core/errors.h"
 #include "core/text.h"
 #include "io/yaml_file.h"
+#include "tasks/image_keys.h"
 
 namespace modlab::tasks {
 namespace {
@@ -83,7 +84,7 @@ std::vector<std::string> numbered_names(const std::string& letter, std::size_t c
   return names;
 }
 
-std::vector<std::string> parse_inputs(const TaskKeys& keys, const std::string& source) {
+std::vector<std::string> parse_input_names(const TaskKeys& keys, const std::string& source) {
   const YAML::Node& node = required(keys, "inputs", source, "inputs: [x0, x1]");
   const auto check_count = [&](long long count) {
     if (count < 1 || count > kMaxInputs) {
@@ -107,6 +108,26 @@ std::vector<std::string> parse_inputs(const TaskKeys& keys, const std::string& s
   }
   check_count(*count);
   return numbered_names("x", static_cast<std::size_t>(*count));
+}
+
+std::vector<std::string> parse_inputs(const TaskKeys& keys, const std::optional<ImageInputs>& images,
+                                      const std::string& source) {
+  if (!images) {
+    return parse_input_names(keys, source);
+  }
+  std::vector<std::string> names = bit_names(*images);
+  if (!keys.contains("inputs")) {
+    return names;
+  }
+  const std::size_t needed = names.size();
+  names = parse_input_names(keys, source);
+  if (names.size() != needed) {
+    throw ConfigError(fmt::format(
+        "{}: {} inputs, but {} images of {} digits have {} bits each, which makes {}; name as many or leave "
+        "'inputs' out",
+        place_of(keys.at("inputs"), source), names.size(), images->images, images->digits, images->bits, needed));
+  }
+  return names;
 }
 
 // Words between blanks, commas and parentheses, so that 'XOR(x0, x1)' and 'XOR x0 x1' are the same; a leading '!' is a
@@ -372,12 +393,14 @@ void parse_outputs(const YAML::Node& node, const Names& names, FunctionGraph& gr
   }
 }
 
-FunctionGraph parse_graph(const TaskKeys& keys, const std::string& source) {
+FunctionGraph parse_graph(const TaskKeys& keys, std::vector<std::string> inputs, const std::string& source) {
   FunctionGraph graph;
-  graph.inputs = parse_inputs(keys, source);
+  graph.inputs = std::move(inputs);
   Names names{source, {}, {}};
+  const auto listed = keys.find("inputs");
+  const std::string place = listed == keys.end() ? source : place_of(listed->second, source);
   for (std::size_t input = 0; input < graph.inputs.size(); ++input) {
-    add_name(names, graph.inputs[input], {0, static_cast<int>(input), false}, place_of(keys.at("inputs"), source));
+    add_name(names, graph.inputs[input], {0, static_cast<int>(input), false}, place);
   }
   const auto places = collect_gates(keys.at("levels"), names);
   for (const auto& level : places) {
@@ -424,9 +447,9 @@ void parse_hex_word(const YAML::Node& node, const std::string& name, int output,
   }
 }
 
-Task parse_table(const TaskKeys& keys, const std::string& source) {
+Task parse_table(const TaskKeys& keys, std::vector<std::string> inputs, const std::string& source) {
   Task task;
-  task.input_names = parse_inputs(keys, source);
+  task.input_names = std::move(inputs);
   const YAML::Node& node = keys.at("table");
   if (!node.IsMap() && !node.IsSequence()) {
     throw FormatError(fmt::format("{}: 'table' is not a map of outputs; write 'table: {{y0: 4f562f00aecbc2df}}'",
@@ -463,6 +486,7 @@ std::optional<std::string> scalar_text(const YAML::Node& node) {
 }
 
 Task parse_single_task(const TaskKeys& keys, const std::string& source) {
+  const std::optional<ImageInputs> images = parse_image_keys(keys, source);
   if (keys.contains("table")) {
     for (const char* other : {"levels", "outputs"}) {
       if (keys.contains(other)) {
@@ -470,7 +494,9 @@ Task parse_single_task(const TaskKeys& keys, const std::string& source) {
                                       place_of(keys.at(other), source), other));
       }
     }
-    return parse_table(keys, source);
+    Task task = parse_table(keys, parse_inputs(keys, images, source), source);
+    task.images = images;
+    return task;
   }
   if (!keys.contains("levels")) {
     throw ConfigError(
@@ -478,8 +504,9 @@ Task parse_single_task(const TaskKeys& keys, const std::string& source) {
                     "tasks/README.md)",
                     source));
   }
-  FunctionGraph graph = parse_graph(keys, source);
+  FunctionGraph graph = parse_graph(keys, parse_inputs(keys, images, source), source);
   Task task;
+  task.images = images;
   task.table = truth_table(graph);
   task.input_names = graph.inputs;
   task.output_names = graph.output_names;

@@ -12,8 +12,9 @@ namespace modlab::tasks {
 // The keys of one YAML task file. Only their presence has been checked: a value may be a node of any kind.
 using TaskKeys = std::map<std::string, YAML::Node>;
 
-// One task from the keys `inputs` with `levels` and `outputs`, or `inputs` with `table`. Name and about are left to the
-// caller. Throws ConfigError or FormatError with `source` and the line.
+// One task from the keys `inputs` with `levels` and `outputs`, or `inputs` with `table`; on images `images` and
+// `digits` may stand in place of `inputs`. Name and about are left to the caller. Throws ConfigError or FormatError
+// with `source` and the line.
 Task parse_single_task(const TaskKeys& keys, const std::string& source);
 
 // The text of a plain value, also of one that starts with '!' (which YAML takes for a tag); nothing for a list, a map

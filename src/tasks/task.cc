@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 #include "core/errors.h"
 
@@ -145,10 +147,54 @@ void check_routable(const TaskSuite& suite, int fan_in) {
 
 }  // namespace
 
+int ImageInputs::combinations() const {
+  int count = 1;
+  for (int image = 0; image < images; ++image) {
+    count *= digits;
+  }
+  return count;
+}
+
+std::vector<int> combination_rows(const ImageInputs& inputs) {
+  std::vector<int> rows = {0};
+  for (int image = 0; image < inputs.images; ++image) {
+    std::vector<int> longer;
+    for (const int row : rows) {
+      for (int digit = 0; digit < inputs.digits; ++digit) {
+        longer.push_back((row << inputs.bits) | digit);
+      }
+    }
+    rows = std::move(longer);
+  }
+  return rows;
+}
+
+std::vector<int> digits_of(const ImageInputs& inputs, int row) {
+  std::vector<int> digits(inputs.images);
+  for (int image = inputs.images; image-- > 0; row >>= inputs.bits) {
+    digits[image] = row & ((1 << inputs.bits) - 1);
+  }
+  return digits;
+}
+
+std::vector<int> possible_rows(const Task& task) {
+  if (task.images) {
+    return combination_rows(*task.images);
+  }
+  std::vector<int> rows(task.table.rows.size());
+  std::iota(rows.begin(), rows.end(), 0);
+  return rows;
+}
+
 double always_zero_accuracy(const TaskSuite& suite) {
   double sum = 0;
   for (const Task& task : suite.tasks) {
-    sum += always_zero_accuracy(task.table);
+    const std::vector<int> rows = possible_rows(task);
+    int set = 0;
+    for (const int row : rows) {
+      set += std::popcount(task.table.rows[row]);
+    }
+    sum += 1.0 - static_cast<double>(set) / (static_cast<double>(rows.size()) * task.table.outputs);
   }
   return sum / static_cast<double>(suite.tasks.size());
 }

@@ -10,6 +10,25 @@
 
 namespace modlab::tasks {
 
+// Images in place of bits: each shows a digit, and the digits' bits, most significant first, image after image, are the
+// inputs of the function.
+struct ImageInputs {
+  int images = 2;
+  int digits = 8;  // 0 to digits - 1
+  int bits = 3;    // of each digit
+
+  int combinations() const;
+};
+inline constexpr int kMaxImages = 4;
+inline constexpr int kMaxDigits = 10;
+
+// The rows of the truth table that combinations of digits lead to, in natural order: the first image's digit changes
+// slowest. All rows, if the number of digits is a power of two.
+std::vector<int> combination_rows(const ImageInputs& inputs);
+
+// The digit of each image on a row.
+std::vector<int> digits_of(const ImageInputs& inputs, int row);
+
 // A Boolean function to learn: its truth table, and its structure where it is known.
 struct Task {
   std::string name;
@@ -18,6 +37,7 @@ struct Task {
   TruthTable table;
   std::vector<std::string> input_names;
   std::vector<std::string> output_names;
+  std::optional<ImageInputs> images;  // what a network sees instead of the bits themselves
 };
 
 // One task, or several with equal numbers of inputs and of outputs that one network learns together.
@@ -28,9 +48,14 @@ struct TaskSuite {
 
   int inputs() const { return tasks.front().table.inputs; }
   int outputs() const { return tasks.front().table.outputs; }
+  // Of a task on images, which is always alone; otherwise nothing.
+  const std::optional<ImageInputs>& images() const { return tasks.front().images; }
 };
 
-// The share of right answers, over all tasks, of a network that always says 0.
+// The rows of the truth table that a network can meet: all, or of a task on images the combinations of its digits.
+std::vector<int> possible_rows(const Task& task);
+
+// The share of right answers, over the possible rows of all tasks, of a network that always says 0.
 double always_zero_accuracy(const TaskSuite& suite);
 
 // The sizes of a network that has exactly the structure of a suite's graphs.

@@ -66,7 +66,8 @@ TaskKeys read_keys(const std::string& text, const std::string& source) {
     throw FormatError(
         fmt::format("{}: not a task file; it needs lines such as 'inputs: 6' (see tasks/README.md)", source));
   }
-  static const std::vector<std::string> kKnown = {"about", "inputs", "levels", "outputs", "table", "tasks"};
+  static const std::vector<std::string> kKnown = {"about",  "digits",  "images", "inputs",
+                                                  "levels", "outputs", "table",  "tasks"};
   TaskKeys keys;
   for (const auto& entry : root) {
     const std::string key = scalar_text(entry.first).value_or("");
@@ -106,6 +107,10 @@ std::vector<Task> load_members(const TaskKeys& keys, const std::string& source) 
           fmt::format("{}: a task in 'tasks' is not a name or a path; write 'tasks: [depth2, B]'", place));
     }
     Task task = load(*member, std::filesystem::path(source).parent_path(), Members::kForbidden, place + ": ").tasks[0];
+    if (task.images) {
+      throw ConfigError(fmt::format(
+          "{}: '{}' is a task on images, which a network learns alone; remove it from 'tasks'", place, task.name));
+    }
     if (!tasks.empty() &&
         (task.table.inputs != tasks[0].table.inputs || task.table.outputs != tasks[0].table.outputs)) {
       throw ConfigError(

@@ -196,6 +196,9 @@ TEST(TaskYaml, AnyKindOfNodeAnywhereIsAnErrorAndNotACrash) {
              "inputs: 2\nlevels:\n  - a: AND x0 x1\noutputs: {y: " + node + "}\n",
              "tasks: " + node + "\n",
              "tasks: [" + node + "]\n",
+             "images: " + node + "\nlevels:\n  - g: AND a0 b0\noutputs: [g]\n",
+             "images: 2\ndigits: " + node + "\nlevels:\n  - g: AND a0 b0\noutputs: [g]\n",
+             "images: 2\ninputs: " + node + "\ntable: {y0: 6}\n",
          }) {
       try {
         parse_task_yaml(yaml, "t", "t.yaml");
@@ -261,8 +264,8 @@ TEST(TaskYaml, DeepNestingIsAnError) {
 }
 
 TEST(BuiltinTasks, AreThoseOfThePublishedSystem) {
-  EXPECT_EQ(builtin_task_names(),
-            (std::vector<std::string>{"A+B", "A+B+C", "A+C", "B", "C", "depth1", "depth2", "depth3", "random62"}));
+  EXPECT_EQ(builtin_task_names(), (std::vector<std::string>{"A+B", "A+B+C", "A+C", "B", "C", "depth1", "depth2",
+                                                            "depth3", "mnist-three", "mnist-xor-and", "random62"}));
   for (const std::string& name : builtin_task_names()) {
     const TaskSuite suite = load_task(name);
     EXPECT_EQ(suite.name, name);

@@ -1,0 +1,119 @@
+#include "cli/image_look.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/text.h"
+#include "models/blueprint.h"
+#include "studies/image_details.h"
+#include "tasks/routing.h"
+
+namespace modlab::cli {
+namespace {
+
+using measures::CombinationScore;
+
+const models::ImageModularShape* modular_shape(const Snapshot& snapshot) {
+  return std::get_if<models::ImageModularShape>(&snapshot.network.blueprint.shape);
+}
+
+void print_wiring(const models::ImageModularShape& shape, const Snapshot& snapshot, const measures::ImageView& view) {
+  const models::ImageRouting routing = models::learned_routing(shape, snapshot.parameters());
+  for (int slot = 0; slot < shape.image_slots; ++slot) {
+    fmt::print("image slot {} reads image {}{}\n", slot + 1, routing.images[slot] + 1,
+               routing.members.empty() ? "" : fmt::format(" with shared module {}", routing.members[slot] + 1));
+  }
+  fmt::print("{}{}\n", tasks::wiring_text(routing.bits),
+             routing.bits.modules.empty() ? "" : "; modules " + tasks::modules_text(routing.bits));
+  if (!std::isnan(view.measures.edit_distance)) {
+    fmt::print("Edit distance to the true graph: {:.0f}\n", view.measures.edit_distance);
+  }
+}
+
+void print_modules(const measures::ImageView& view, bool has_pool) {
+  fmt::print("\nWhat an image module says, on average, to the test images of each digit\n");
+  for (std::size_t module = 0; module < view.modules.size(); ++module) {
+    const measures::ImageModuleView& here = view.modules[module];
+    fmt::print("{} {}: |correlation| with the digit's bits {:.3f}\n", has_pool ? "shared module" : "module", module + 1,
+               here.specialisation);
+    std::string heading = "         ";
+    for (std::size_t digit = 0; digit < here.means.front().size(); ++digit) {
+      heading += fmt::format("{:>8}", digit);
+    }
+    fmt::print("{}\n", heading);
+    for (std::size_t output = 0; output < here.means.size(); ++output) {
+      std::string line = fmt::format("  out {:<3}", output + 1);
+      for (const double mean : here.means[output]) {
+        line += fmt::format("{:>8.2f}", mean);
+      }
+      fmt::print("{}\n", line);
+    }
+  }
+}
+
+// Two digits as a square: first digit down, second across.
+void print_square(const measures::ImageView& view, const tasks::ImageInputs& inputs) {
+  fmt::print(
+      "\nPercent of right bits by digit pair (first digit down), with images that were not trained on;\n"
+      "[ ] unseen in training, ( ) validation\n    ");
+  for (int digit = 0; digit < inputs.digits; ++digit) {
+    fmt::print("{:>6} ", digit);
+  }
+  fmt::print("\n");
+  for (int first = 0; first < inputs.digits; ++first) {
+    std::string line = fmt::format("{:>3} ", first);
+    for (int second = 0; second < inputs.digits; ++second) {
+      const auto found = std::ranges::find_if(view.combinations, [&](const CombinationScore& score) {
+        return tasks::digits_of(inputs, score.row) == std::vector<int>{first, second};
+      });
+      if (found == view.combinations.end()) {
+        line += "       ";
+        continue;
+      }
+      const char* brackets = found->part == engine::Part::kTest         ? "[]"
+                             : found->part == engine::Part::kValidation ? "()"
+                                                                        : "  ";
+      line += fmt::format("{:>7}",
+                          fmt::format("{}{:.0f}{}", brackets[0], 100.0 * found->right_bits / found->bits, brackets[1]));
+    }
+    fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
+  }
+}
+
+}  // namespace
+
+measures::ImageView look_at_images(const Snapshot& snapshot) {
+  const models::SavedNetwork& network = snapshot.network;
+  return measures::view_image_network(network.spec, network.blueprint, network.suite, snapshot.parameters(),
+                                      engine::kernels());
+}
+
+void print_images(const Snapshot& snapshot, const measures::ImageView& view) {
+  const models::ImageModularShape* shape = modular_shape(snapshot);
+  if (shape == nullptr) {
+    fmt::print("A network without modules has no routing to show.\n");
+  } else {
+    print_wiring(*shape, snapshot, view);
+    print_modules(view, shape->image_pool > 0);
+  }
+  if (snapshot.network.suite.images()->images == 2) {
+    print_square(view, *snapshot.network.suite.images());
+  }
+}
+
+nlohmann::ordered_json images_json(const Snapshot& snapshot, const measures::ImageView& view) {
+  nlohmann::ordered_json json = studies::image_details(view, snapshot.network.suite);
+  if (const models::ImageModularShape* shape = modular_shape(snapshot)) {
+    const models::ImageRouting routing = models::learned_routing(*shape, snapshot.parameters());
+    json["image_slots"] = routing.images;
+    json["image_members"] = routing.members;
+    json["levels"] = routing.bits.inputs;
+    json["modules_of_levels"] = routing.bits.modules;
+    json["outputs"] = routing.bits.outputs;
+  }
+  return json;
+}
+
+}  // namespace modlab::cli

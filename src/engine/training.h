@@ -1,0 +1,83 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "engine/kernels/kernels.h"
+
+namespace modlab::engine {
+
+// Parts of a run's data. An image task is tested twice: on digit combinations that no training sample shows (its test),
+// and with new images on those that were trained on.
+enum class Part : std::uint8_t { kTrain = 0, kValidation = 1, kTest = 2, kSeen = 3 };
+inline constexpr std::size_t kScoreParts = 4;
+
+enum class Gumbel { kOff, kBatch, kSample };
+enum class Schedule { kConstant, kExponential, kCosine };
+
+// What the learning rates are multiplied with in an epoch, counted from 1.
+double schedule_factor(Schedule schedule, double gamma, int epoch, int epochs);
+
+// What all lanes of a block share.
+struct BlockSettings {
+  int epochs = 0;
+  int batch_size = 0;
+  OptimizerKind optimizer = OptimizerKind::kAdam;
+  LossKind loss = LossKind::kBce;
+  Gumbel gumbel = Gumbel::kOff;
+  int evaluate_every = 1;  // epochs; the last one is always evaluated
+};
+
+// What one lane, one network, has of its own.
+struct LaneSettings {
+  std::uint64_t seed = 0;
+  double lr = 0;
+  double lr_input = 0;
+  double lr_module = 0;
+  double weight_decay = 0;
+  double weight_decay_structural = 0;
+  double inverse_tau = 1;
+  double noise = 0;  // standard deviation of the input noise in training
+  Schedule schedule = Schedule::kConstant;
+  double gamma = 1;                  // factor of the exponential schedule
+  std::vector<float> initial;        // all parameters
+  std::vector<float> mask;           // 0 and 1 for each parameter, or empty
+  std::vector<std::uint32_t> train;  // samples to learn from; as many in every lane
+  std::vector<Part> part;            // of every sample
+};
+
+struct PartScore {
+  float loss = 0;  // mean over rows and outputs
+  std::uint32_t right_bits = 0;
+  std::uint32_t right_rows = 0;
+};
+struct Scores {
+  PartScore parts[kScoreParts];  // without rows in it, a part's is zero
+
+  const PartScore& operator[](Part part) const { return parts[static_cast<std::size_t>(part)]; }
+};
+
+// The state of a network after an epoch.
+struct Snapshot {
+  int epoch = 0;                 // counted from 1
+  Scores scores;                 // over all tasks
+  std::vector<Scores> per_task;  // where there are several
+  std::vector<float> parameters;
+};
+
+struct LaneResult {
+  Snapshot best;  // the first epoch with the highest validation accuracy
+  Snapshot last;
+  std::vector<Scores> curve;  // one for each evaluation
+  bool diverged = false;      // a loss that is not a number
+  double seconds = 0;         // of one thread: this network's share of its block
+};
+
+// Shared with other threads.
+struct Progress {
+  std::atomic<bool> stop{false};             // asks every block to end after its epoch
+  std::atomic<std::int64_t> epochs_done{0};  // summed over networks
+};
+
+}  // namespace modlab::engine

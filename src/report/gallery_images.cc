@@ -1,0 +1,278 @@
+#include "report/gallery_images.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "core/errors.h"
+#include "core/text.h"
+#include "io/json_text.h"
+#include "measures/edit_distance.h"
+#include "measures/image_wiring.h"
+#include "models/blueprint.h"
+#include "models/images/image_samples.h"
+#include "models/images/image_settings.h"
+
+namespace modlab::report {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string base64(std::span<const std::uint8_t> bytes) {
+  static constexpr char kLetters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (std::size_t at = 0; at < bytes.size(); at += 3) {
+    const std::size_t count = std::min<std::size_t>(3, bytes.size() - at);
+    std::uint32_t word = 0;
+    for (std::size_t byte = 0; byte < 3; ++byte) {
+      word = word << 8U | (byte < count ? bytes[at + byte] : 0U);
+    }
+    for (std::size_t letter = 0; letter < 4; ++letter) {
+      text += letter <= count ? kLetters[word >> (18 - 6 * letter) & 63U] : '=';
+    }
+  }
+  return text;
+}
+
+// The images of a study, or nothing where they cannot be had: a report is written all the same.
+std::shared_ptr<const tasks::ImageData> images_at_hand(const models::RunSpec& spec) {
+  try {
+    return tasks::load_image_data(models::image_files(spec));
+  } catch (const UserError&) {
+    return nullptr;
+  }
+}
+
+std::string reads_text(const ordered_json& reads) {
+  std::set<int> images;
+  for (const auto& image : reads) {
+    images.insert(image.get<int>() + 1);
+  }
+  std::vector<std::string> names;
+  for (const int image : images) {
+    names.push_back(fmt::format("image {}", image));
+  }
+  return names.empty() ? "nothing" : join_text(names, " and ");
+}
+
+// Nodes and edges of a network on images, under the names they have in the picture.
+class ImageDrawing {
+ public:
+  ImageDrawing(const models::ImageModularShape& shape, const tasks::TaskSuite& suite,
+               const std::vector<float>& parameters)
+      : shape_(shape), task_(suite.tasks.front()), learned_(models::learned_routing(shape, parameters)) {
+    routing_ = measures::with_image_level(learned_.images, values(), learned_.bits);
+    try {
+      truth_ = measures::true_image_routing(suite);
+      matching_ = measures::edit_distance(routing_, *truth_, shape.images).matching;
+    } catch (const ConfigError&) {
+      truth_.reset();  // no truth to draw over
+    }
+  }
+
+  ordered_json json() {
+    add_nodes();
+    add_edges();
+    return {{"nodes", nodes_}, {"edges", edges_}};
+  }
+
+ private:
+  using Edges = std::set<std::pair<std::string, std::string>>;
+
+  int values() const { return shape_.reader.outputs(); }
+  static std::string node_id(std::size_t level, int index) {
+    return level == 0 ? fmt::format("x{}", index) : fmt::format("m{}.{}", level, index);
+  }
+  static std::string output_id(std::size_t index) { return fmt::format("y{}", index); }
+
+  ordered_json& add_node(const std::string& id, const char* kind, std::size_t level, int index,
+                         const std::string& label) {
+    nodes_.push_back({{"id", id},
+                      {"kind", kind},
+                      {"level", level},
+                      {"index", index},
+                      {"label", label},
+                      {"pool", nullptr},
+                      {"gate", nullptr},
+                      {"correlation", nullptr},
+                      {"surplus", false}});
+    return nodes_.back();
+  }
+
+  void add_nodes() {
+    for (int image = 0; image < shape_.images; ++image) {
+      add_node(node_id(0, image), "image", 0, image, fmt::format("image {}", image + 1));
+    }
+    for (int slot = 0; slot < shape_.image_slots; ++slot) {
+      for (int value = 0; value < values(); ++value) {
+        const int index = slot * values() + value;
+        ordered_json& node = add_node(node_id(1, index), "value", 1, index, fmt::format("{}.{}", slot + 1, value + 1));
+        if (!learned_.members.empty()) {
+          node["pool"] = learned_.members[slot];
+        }
+        if (const std::optional<int> bit = matched(1, index)) {
+          node["gate"] = fmt::format("bit {} of image {}", values() - 1 - *bit % values(), *bit / values() + 1);
+        } else if (truth_) {
+          node["surplus"] = true;
+        }
+      }
+    }
+    for (std::size_t level = 0; level < learned_.bits.inputs.size(); ++level) {
+      for (int slot = 0; slot < static_cast<int>(learned_.bits.inputs[level].size()); ++slot) {
+        ordered_json& node =
+            add_node(node_id(level + 2, slot), "module", level + 2, slot, fmt::format("{}.{}", level + 1, slot));
+        if (!learned_.bits.modules.empty()) {
+          node["pool"] = learned_.bits.modules[level][slot];
+        }
+        if (const std::optional<int> gate = matched(level + 2, slot)) {
+          node["gate"] = tasks::gate_text(*task_.graph, task_.graph->levels[level][*gate]);
+        } else if (truth_) {
+          node["surplus"] = true;
+        }
+      }
+    }
+    for (std::size_t output = 0; output < learned_.bits.outputs.size(); ++output) {
+      add_node(output_id(output), "output", learned_.bits.inputs.size() + 2, static_cast<int>(output),
+               task_.output_names[output]);
+    }
+  }
+
+  // The true node of a level (from 1) that a node stands for.
+  std::optional<int> matched(std::size_t level, int index) const {
+    if (!truth_ || level > matching_.size() || matching_[level - 1][index] < 0) {
+      return std::nullopt;
+    }
+    return matching_[level - 1][index];
+  }
+
+  // Edges of a routing between nodes of this picture; `place` says which node of it stands for a routing's node.
+  template <typename Place>
+  static Edges edges_of(const tasks::Routing& routing, const Place& place) {
+    Edges edges;
+    const auto add = [&](const std::optional<std::string>& from, const std::optional<std::string>& to) {
+      if (from && to) {
+        edges.emplace(*from, *to);
+      }
+    };
+    for (std::size_t level = 0; level < routing.inputs.size(); ++level) {
+      for (int slot = 0; slot < static_cast<int>(routing.inputs[level].size()); ++slot) {
+        for (const int read : routing.inputs[level][slot]) {
+          add(place(level, read), place(level + 1, slot));
+        }
+      }
+    }
+    for (std::size_t output = 0; output < routing.outputs.size(); ++output) {
+      int slot = routing.outputs[output];
+      std::size_t level = routing.inputs.size();
+      for (std::size_t below = 1; routing.outputs_from_all_levels && below <= routing.inputs.size(); ++below) {
+        const int count = static_cast<int>(routing.inputs[below - 1].size());
+        if (slot < count) {
+          level = below;
+          break;
+        }
+        slot -= count;
+      }
+      add(place(level, slot), output_id(output));
+    }
+    return edges;
+  }
+
+  void add_edges() {
+    const Edges learned =
+        edges_of(routing_, [](std::size_t level, int index) { return std::optional(node_id(level, index)); });
+    Edges truth;
+    if (truth_) {
+      truth = edges_of(*truth_, [&](std::size_t level, int index) -> std::optional<std::string> {
+        if (level == 0) {
+          return node_id(0, index);
+        }
+        const std::vector<int>& gates = matching_[level - 1];
+        const auto found = std::ranges::find(gates, index);
+        return found == gates.end() ? std::nullopt
+                                    : std::optional(node_id(level, static_cast<int>(found - gates.begin())));
+      });
+    }
+    for (const auto& edge : learned) {
+      // Without a truth there is nothing to be wrong about.
+      const bool right = !truth_ || truth.contains(edge);
+      edges_.push_back({{"from", edge.first}, {"to", edge.second}, {"state", right ? "right" : "wrong"}});
+    }
+    for (const auto& edge : truth) {
+      if (!learned.contains(edge)) {
+        edges_.push_back({{"from", edge.first}, {"to", edge.second}, {"state", "missing"}});
+      }
+    }
+  }
+
+  const models::ImageModularShape& shape_;
+  const tasks::Task& task_;
+  models::ImageRouting learned_;
+  tasks::Routing routing_;  // with the level of image values
+  std::optional<tasks::Routing> truth_;
+  std::vector<std::vector<int>> matching_;
+  ordered_json nodes_ = ordered_json::array();
+  ordered_json edges_ = ordered_json::array();
+};
+
+}  // namespace
+
+const char* snapshot_name(const studies::Findings& findings) {
+  return findings.study().analysis.snapshot == studies::SnapshotKind::kBest ? "best" : "last";
+}
+
+ordered_json gallery_images(const studies::Findings& findings, studies::Store& store, const studies::PlannedRun& run) {
+  const std::optional<std::string> stored = store.details(run.id, snapshot_name(findings));
+  const ordered_json details = stored ? io::parse_json(*stored) : ordered_json(nullptr);
+  if (!details.is_object()) {
+    return nullptr;
+  }
+  const tasks::Task& task = findings.plan().suite_of(run.spec).tasks.front();
+  const std::shared_ptr<const tasks::ImageData> data = images_at_hand(run.spec);
+  ordered_json json;
+  json["digits"] = task.images->digits;
+  json["images"] = task.images->images;
+  json["outputs"] = task.output_names;
+  json["rows"] = data ? data->test.rows : 0;
+  json["columns"] = data ? data->test.columns : 0;
+  json["modules"] = ordered_json::array();
+  const auto& modules = details.at("modules");
+  for (std::size_t index = 0; index < modules.size(); ++index) {
+    std::string name = fmt::format("image module {}", index + 1);
+    if (run.spec.has_pool()) {
+      name = modules.size() == 1 ? "shared image module" : fmt::format("shared image module {}", index + 1);
+    }
+    json["modules"].push_back({{"name", name},
+                               {"reads", reads_text(modules[index].at("reads"))},
+                               {"means", modules[index].at("means")},
+                               {"specialisation", modules[index].at("specialisation")}});
+  }
+  json["combinations"] = details.at("combinations");
+  json["examples"] = ordered_json::array();
+  for (const auto& example : details.at("examples")) {
+    ordered_json pixels = ordered_json::array();
+    // Validation samples show training images.
+    const tasks::ImageSet* set = data == nullptr                      ? nullptr
+                                 : example.at("part") == "validation" ? &data->train
+                                                                      : &data->test;
+    for (const auto& image : example.at("images")) {
+      if (set != nullptr && image.get<std::size_t>() < set->count()) {
+        pixels.push_back(base64(set->image(image.get<std::size_t>())));
+      }
+    }
+    json["examples"].push_back({{"digits", example.at("digits")},
+                                {"part", example.at("part")},
+                                {"pixels", std::move(pixels)},
+                                {"truth", example.at("truth")},
+                                {"says", example.at("says")}});
+  }
+  return json;
+}
+
+ordered_json image_graph(const models::ImageModularShape& shape, const tasks::TaskSuite& suite,
+                         const std::vector<float>& parameters) {
+  return ImageDrawing(shape, suite, parameters).json();
+}
+
+}  // namespace modlab::report
