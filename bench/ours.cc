@@ -1,10 +1,12 @@
 #include "bench/ours.h"
 
 #include <sys/resource.h>
+#include <time.h>
 
 #include <algorithm>
 #include <chrono>
 
+#include "models/images/image_samples.h"
 #include "models/population.h"
 
 namespace modlab::bench {
@@ -14,30 +16,41 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
+// Of the calling thread.
+double processor_seconds() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+std::vector<models::RunSpec> with_seeds(const models::RunSpec& given, int seeds) {
+  std::vector<models::RunSpec> runs;
+  for (int seed = 0; seed < seeds; ++seed) {
+    runs.push_back(given);
+    runs.back().seed = static_cast<std::uint64_t>(seed);
+  }
+  return runs;
+}
+
 }  // namespace
 
 Timing time_loop(const Work& work, int networks, int epochs, int threads, int repeats,
                  const engine::Kernels<float>& kernels) {
-  std::vector<models::RunSpec> runs;
-  for (int seed = 0; seed < networks; ++seed) {
-    models::RunSpec spec = work.spec;
-    spec.seed = static_cast<std::uint64_t>(seed);
-    spec.epochs = epochs;
-    runs.push_back(spec);
-  }
+  models::RunSpec given = work.spec;
+  given.epochs = epochs;
+  const std::vector<models::RunSpec> runs = with_seeds(given, networks);
   Timing best{.seconds = 1e30, .networks = networks, .epochs = epochs, .test_accuracy = 0};
   for (int repeat = 0; repeat < repeats; ++repeat) {
     engine::Progress progress;
     double right = 0;
     const models::Plan plan = models::make_plan(runs);
+    const models::PartRows rows = models::part_rows(plan.runs.front(), plan.suite_of(plan.runs.front()));
     const auto begin = std::chrono::steady_clock::now();
-    models::train_population(plan, threads, kernels, progress,
-                             [&](std::size_t run, const models::Blueprint& /*blueprint*/, engine::LaneResult&& result) {
-                               const models::RunSpec& spec = plan.runs[run];
-                               const models::PartRows rows = models::part_rows(spec, plan.suite_of(spec));
-                               right += 100.0 * result.best.scores[engine::Part::kTest].right_bits /
-                                        (rows.test * rows.outputs);
-                             });
+    models::train_population(
+        plan, threads, kernels, progress,
+        [&](std::size_t /*run*/, const models::Blueprint& /*blueprint*/, engine::LaneResult&& result) {
+          right += 100.0 * result.best.scores[engine::Part::kTest].right_bits / (rows.test * rows.outputs);
+        });
     best.seconds = std::min(best.seconds, seconds_since(begin));
     best.test_accuracy = right / networks;
   }
@@ -71,6 +84,69 @@ Timing time_steps(const Work& work, int steps, int repeats, const engine::Kernel
     best.seconds = std::min(best.seconds, seconds_since(begin));
   }
   return best;
+}
+
+StepTime time_image_steps(const Work& work, int repeats, const engine::Kernels<float>& kernels) {
+  models::RunSpec given = work.spec;
+  given.epochs = 1;
+  const models::Plan plan = models::make_plan({given});
+  const models::RunSpec& spec = plan.runs.front();
+  const models::Blueprint& blueprint = plan.groups.front().blueprint;
+  const auto pixels = models::load_pixels(spec);
+  engine::solo::Data data = models::make_image_samples(spec, plan.suite_of(spec), *pixels);
+  // Parts without samples cost nothing to evaluate.
+  std::fill(data.parts.begin() + 1, data.parts.end(), engine::solo::SampleList{});
+  const int samples = data[engine::Part::kTrain].count();
+  const int steps = (samples + spec.batch_size - 1) / spec.batch_size;
+  const engine::LaneSettings lane = models::make_lane(spec, blueprint, plan.suite_of(spec));
+  StepTime best;
+  for (int repeat = 0; repeat < repeats; ++repeat) {
+    engine::Progress progress;
+    const auto network = models::make_image_network<float>(blueprint, engine::solo::kernels_for(kernels.target));
+    const double processor_begin = processor_seconds();
+    const auto begin = std::chrono::steady_clock::now();
+    engine::solo::train_solo(kernels, *network, data, blueprint.block, lane, progress);
+    best.improve({1e6 * seconds_since(begin) / steps, 1e6 * (processor_seconds() - processor_begin) / steps});
+  }
+  return best;
+}
+
+PixelShare pixel_share(const Work& work) {
+  const models::Plan plan = models::make_plan({work.spec});
+  const models::RunSpec& spec = plan.runs.front();
+  const auto pixels = models::load_pixels(spec);
+  const engine::solo::Data data = models::make_image_samples(spec, plan.suite_of(spec), *pixels);
+  const engine::solo::PixelImages& images = pixels->train;
+  const std::vector<std::uint32_t>& numbers = data[engine::Part::kTrain].numbers;
+  double alone = 0;
+  double in_pairs = 0;
+  for (const std::uint32_t image : numbers) {
+    alone += images.begin[(image + 1) * images.bands()] - images.begin[image * images.bands()];
+    in_pairs += 2.0 * (images.pairs_begin[image + 1] - images.pairs_begin[image]);
+  }
+  const double all = static_cast<double>(numbers.size()) * images.pixels;
+  return {alone / all, in_pairs / all};
+}
+
+std::vector<Curve> train_curves(const Work& work, int seeds, int threads, const engine::Kernels<float>& kernels) {
+  using engine::Part;
+  const models::Plan plan = models::make_plan(with_seeds(work.spec, seeds));
+  const models::RunSpec& first = plan.runs.front();
+  const models::PartRows rows = models::part_rows(first, plan.suite_of(first));
+  std::vector<Curve> curves(plan.runs.size());
+  engine::Progress progress;
+  models::train_population(plan, threads, kernels, progress,
+                           [&](std::size_t run, const models::Blueprint& /*blueprint*/, engine::LaneResult&& result) {
+                             for (const engine::Scores& scores : result.curve) {
+                               const auto percent = [&](Part part, int samples) {
+                                 return 100.0 * scores[part].right_bits / (samples * rows.outputs);
+                               };
+                               curves[run].training_loss.push_back(scores[Part::kTrain].loss);
+                               curves[run].seen_accuracy.push_back(percent(Part::kSeen, rows.seen));
+                               curves[run].unseen_accuracy.push_back(percent(Part::kTest, rows.test));
+                             }
+                           });
+  return curves;
 }
 
 double peak_memory_mb() {

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <vector>
+
+#include "bench/curve.h"
+#include "bench/step_time.h"
 #include "bench/work.h"
 #include "engine/kernels/kernels.h"
 
@@ -20,6 +24,20 @@ Timing time_loop(const Work& work, int networks, int epochs, int threads, int re
 
 // Training steps alone, on one block, the best of `repeats`.
 Timing time_steps(const Work& work, int steps, int repeats, const engine::Kernels<float>& kernels);
+
+// Training steps alone of one network on images, one thread, the best of `repeats`. Setting up the training is within:
+// it is less than a percent.
+StepTime time_image_steps(const Work& work, int repeats, const engine::Kernels<float>& kernels);
+
+// Of the images that a run learns from: how many of their pixels the first layer's products take, zeros being left out.
+struct PixelShare {
+  double forward = 0;   // pixels that are not zero
+  double gradient = 0;  // pairs of neighbours that are not both zero
+};
+PixelShare pixel_share(const Work& work);
+
+// Trains networks of the first `seeds` seeds on images.
+std::vector<Curve> train_curves(const Work& work, int seeds, int threads, const engine::Kernels<float>& kernels);
 
 // The most memory this process has ever held, in megabytes.
 double peak_memory_mb();

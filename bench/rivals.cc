@@ -37,6 +37,25 @@ Output run(const std::string& command) {
   return output;
 }
 
+// As one word of the shell.
+std::string quoted(const std::string& text) {
+  std::string word = "'";
+  for (const char letter : text) {
+    word += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  }
+  return word + "'";
+}
+
+std::string mnist_command(const Work& work, const std::string& folder, const std::string& options) {
+  const models::RunSpec& spec = work.spec;
+  return fmt::format(
+      "{} {} {} --data {} --model {} --ratio {} --split-seed {} --samples {} --test-samples {} --batch {} --lr {} "
+      "--lr-structural {} --tau {} --weight-decay {} {}",
+      kOneThread, kPython, quoted(MODLAB_SOURCE_DIR "/bench/rivals/mnist.py"), quoted(folder), work.network, spec.ratio,
+      spec.split_seed, spec.samples, spec.test_samples, spec.batch_size, spec.lr, spec.lr_input, spec.tau.value_or(1),
+      spec.weight_decay, options);
+}
+
 }  // namespace
 
 void require_torch() {
@@ -57,6 +76,30 @@ std::optional<RivalTiming> time_rival(const std::string& rival, const Work& work
   }
   return RivalTiming{report["us_per_net_step"].get<double>(), report.value("test_accuracy", 0.0),
                      report.value("torch", "?"), report.value("blas", "?")};
+}
+
+std::optional<MnistRivalTiming> time_mnist_rival(const Work& work, const std::string& folder, bool tuned) {
+  const Output output = run(mnist_command(
+      work, folder, fmt::format("--mode steps --steps 200 --repeats 2{} 2>/dev/null", tuned ? " --tuned" : "")));
+  const nlohmann::json report = nlohmann::json::parse(output.text, nullptr, false);
+  if (output.status != 0 || !report.is_object() || !report.contains("processor_us_per_step")) {
+    return std::nullopt;
+  }
+  return MnistRivalTiming{{report["us_per_step"].get<double>(), report.at("processor_us_per_step").get<double>()},
+                          report.value("torch", "?"),
+                          report.value("blas", "?")};
+}
+
+Curve train_mnist_rival(const Work& work, const std::string& folder, int seed) {
+  const std::string command =
+      mnist_command(work, folder, fmt::format("--mode train --tuned --epochs {} --seed {}", work.spec.epochs, seed));
+  const Output output = run(command + " 2>/dev/null");
+  const nlohmann::json report = nlohmann::json::parse(output.text, nullptr, false);
+  if (output.status != 0 || !report.is_object() || !report.contains("training_loss")) {
+    throw ConfigError(fmt::format("PyTorch did not finish its training; `{}` shows why", command));
+  }
+  return {report.at("training_loss").get<std::vector<double>>(), report.at("seen_accuracy").get<std::vector<double>>(),
+          report.at("unseen_accuracy").get<std::vector<double>>()};
 }
 
 }  // namespace modlab::bench

@@ -3,6 +3,8 @@
 #include <optional>
 #include <string>
 
+#include "bench/curve.h"
+#include "bench/step_time.h"
 #include "bench/work.h"
 
 namespace modlab::bench {
@@ -17,6 +19,17 @@ struct RivalTiming {
 // Runs one script of bench/rivals on the work, one thread; nothing if it cannot (functorch is missing, say). Throws
 // ConfigError if PyTorch itself is not there.
 std::optional<RivalTiming> time_rival(const std::string& rival, const Work& work, int ensemble, int epochs);
+
+// The same for bench/rivals/mnist.py: training steps alone on the files in `folder`, as usually written or tuned.
+struct MnistRivalTiming {
+  StepTime step;
+  std::string torch;
+  std::string blas;
+};
+std::optional<MnistRivalTiming> time_mnist_rival(const Work& work, const std::string& folder, bool tuned);
+
+// A whole training of the tuned mnist.py. Throws ConfigError if it fails.
+Curve train_mnist_rival(const Work& work, const std::string& folder, int seed);
 
 // Throws ConfigError with the way out if there is no Debian python3 with torch.
 void require_torch();

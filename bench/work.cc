@@ -84,6 +84,25 @@ std::vector<Work> standard_work() {
   return list;
 }
 
+std::vector<Work> mnist_work() {
+  using models::ModelKind;
+  const models::RunSpec published = models::starting_spec("mnist-xor-and");
+  std::vector<Work> list;
+  const auto add = [&](ModelKind model, const std::string& name) -> models::RunSpec& {
+    list.push_back({name, name, published, published.batch_size, false});
+    list.back().spec.model = model;
+    return list.back().spec;
+  };
+  add(ModelKind::kModular, "modular");
+  add(ModelKind::kShared, "modular-shared");
+  models::RunSpec& dense = add(ModelKind::kDense, "dense");
+  dense.lr = 0.001;
+  dense.weight_decay = 0.001;
+  add(ModelKind::kModularFc, "modular-fc");
+  add(ModelKind::kSharedFcms, "modular-shared-fcms");
+  return list;
+}
+
 int steps_per_epoch(const Work& work) {
   return work.step_only || work.rows >= kTrainRows ? 1 : (kTrainRows + work.rows - 1) / work.rows;
 }

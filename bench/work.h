@@ -10,7 +10,7 @@ namespace modlab::bench {
 // One piece of work that is measured on every contestant.
 struct Work {
   std::string name;     // as the table shows it
-  std::string network;  // as the rivals' --work names it
+  std::string network;  // as the rivals' --work, or mnist.py's --model, names it
   models::RunSpec spec;
   int rows = 0;            // in a batch; 64 in the loop means all training rows
   bool step_only = false;  // training steps alone: no noise, no evaluation
@@ -19,6 +19,10 @@ struct Work {
 // The published protocol at ratio 0.5: full batch and batch 4, the whole loop with evaluation after every epoch; and
 // the dense network's training step alone.
 std::vector<Work> standard_work();
+
+// The published networks on pairs of MNIST's digits, ratio 0.8, batch 128, each with its rates. The first three are
+// those that the paper compares most; the others know their structure.
+std::vector<Work> mnist_work();
 
 // What the arithmetic of one network's epoch (or step, if step_only) costs at least: 2 FLOPs a weight and row forward,
 // 4 backward, 2 a weight in use and row of the truth table in evaluation.

@@ -1,7 +1,9 @@
-// node look.mjs KIND OUT.html: writes a sample report (finished, halfway, empty or hostile) with the bundle in dist/.
+// node look.mjs KIND OUT.html: writes a sample report (finished, halfway, empty, hostile, digits or brokenDigits) with
+// the bundle in dist/.
 import { writeFileSync } from "node:fs";
 import { pageWith } from "../tests/web/browser.mjs";
 import { samples } from "../tests/web/sample.mjs";
+import { digitSamples } from "../tests/web/sample_digits.mjs";
 
 const [kind = "finished", out = "dist/sample.html"] = process.argv.slice(2);
-writeFileSync(out, pageWith(samples[kind]()));
+writeFileSync(out, pageWith({ ...samples, ...digitSamples }[kind]()));

@@ -7,6 +7,7 @@
 
 #include "core/text.h"
 #include "models/blueprint.h"
+#include "models/learned_routing.h"
 #include "studies/image_details.h"
 #include "tasks/routing.h"
 
@@ -15,13 +16,9 @@ namespace {
 
 using measures::CombinationScore;
 
-const models::ImageModularShape* modular_shape(const Snapshot& snapshot) {
-  return std::get_if<models::ImageModularShape>(&snapshot.network.blueprint.shape);
-}
-
-void print_wiring(const models::ImageModularShape& shape, const Snapshot& snapshot, const measures::ImageView& view) {
-  const models::ImageRouting routing = models::learned_routing(shape, snapshot.parameters());
-  for (int slot = 0; slot < shape.image_slots; ++slot) {
+void print_wiring(const measures::ImageView& view) {
+  const models::ImageRouting& routing = *view.routing;
+  for (std::size_t slot = 0; slot < routing.images.size(); ++slot) {
     fmt::print("image slot {} reads image {}{}\n", slot + 1, routing.images[slot] + 1,
                routing.members.empty() ? "" : fmt::format(" with shared module {}", routing.members[slot] + 1));
   }
@@ -57,9 +54,9 @@ void print_modules(const measures::ImageView& view, bool has_pool) {
 void print_square(const measures::ImageView& view, const tasks::ImageInputs& inputs) {
   fmt::print(
       "\nPercent of right bits by digit pair (first digit down), with images that were not trained on;\n"
-      "[ ] unseen in training, ( ) validation\n    ");
+      "[ ] unseen in training, ( ) validation\n   ");
   for (int digit = 0; digit < inputs.digits; ++digit) {
-    fmt::print("{:>6} ", digit);
+    fmt::print("{:>7}", digit);
   }
   fmt::print("\n");
   for (int first = 0; first < inputs.digits; ++first) {
@@ -91,12 +88,11 @@ measures::ImageView look_at_images(const Snapshot& snapshot) {
 }
 
 void print_images(const Snapshot& snapshot, const measures::ImageView& view) {
-  const models::ImageModularShape* shape = modular_shape(snapshot);
-  if (shape == nullptr) {
+  if (!view.routing) {
     fmt::print("A network without modules has no routing to show.\n");
   } else {
-    print_wiring(*shape, snapshot, view);
-    print_modules(view, shape->image_pool > 0);
+    print_wiring(view);
+    print_modules(view, !view.routing->members.empty());
   }
   if (snapshot.network.suite.images()->images == 2) {
     print_square(view, *snapshot.network.suite.images());
@@ -104,16 +100,7 @@ void print_images(const Snapshot& snapshot, const measures::ImageView& view) {
 }
 
 nlohmann::ordered_json images_json(const Snapshot& snapshot, const measures::ImageView& view) {
-  nlohmann::ordered_json json = studies::image_details(view, snapshot.network.suite);
-  if (const models::ImageModularShape* shape = modular_shape(snapshot)) {
-    const models::ImageRouting routing = models::learned_routing(*shape, snapshot.parameters());
-    json["image_slots"] = routing.images;
-    json["image_members"] = routing.members;
-    json["levels"] = routing.bits.inputs;
-    json["modules_of_levels"] = routing.bits.modules;
-    json["outputs"] = routing.bits.outputs;
-  }
-  return json;
+  return studies::image_details(view, snapshot.network.suite);
 }
 
 }  // namespace modlab::cli

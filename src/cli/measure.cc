@@ -13,6 +13,7 @@
 #include "measures/matching.h"
 #include "measures/network_measures.h"
 #include "measures/specialisation.h"
+#include "models/learned_routing.h"
 #include "models/plain_forward.h"
 #include "models/settings.h"
 

@@ -10,6 +10,7 @@
 #include "core/errors.h"
 #include "core/text.h"
 #include "measures/specialisation.h"
+#include "models/learned_routing.h"
 #include "models/plain_forward.h"
 #include "models/saved_network.h"
 #include "models/settings.h"

@@ -12,6 +12,7 @@
 #include "measures/image_wiring.h"
 #include "models/blueprint.h"
 #include "models/images/image_reader.h"
+#include "models/learned_routing.h"
 
 namespace modlab::measures {
 namespace {
@@ -90,6 +91,7 @@ void view_modules(const models::ImageModularShape& shape, const tasks::TaskSuite
   }
   view.measures.image_specialisation = sum / shape.image_slots;
   view.measures.edit_distance = image_edit_distance(shape, suite, parameters);
+  view.routing = routing;
 }
 
 void add_combinations(const std::vector<tasks::ImageSample>& samples, const std::vector<std::uint8_t>& right, Part part,

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "measures/network_measures.h"
 #include "models/images/image_samples.h"
+#include "models/learned_routing.h"
 
 namespace modlab::measures {
 
@@ -33,6 +35,7 @@ struct ImageExample {
 // All that is looked at in a trained network on images.
 struct ImageView {
   NetworkMeasures measures;
+  std::optional<models::ImageRouting> routing;  // of a network with modules
   std::vector<ImageModuleView> modules;  // own modules slot by slot, or the members of the pool; empty without modules
   std::vector<CombinationScore> combinations;
   std::vector<ImageExample> examples;  // of unseen combinations first, then some that were trained on

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "models/learned_routing.h"
 #include "tasks/truth_table.h"
 
 namespace modlab::measures {

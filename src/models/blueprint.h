@@ -47,14 +47,4 @@ std::unique_ptr<engine::solo::Network<T>> make_image_network(const Blueprint& bl
 // The lane of one run: rates, mask and initial weights, and on bits its split.
 engine::LaneSettings make_lane(const RunSpec& spec, const Blueprint& blueprint, const tasks::TaskSuite& suite);
 
-// What a modular network's parameters select without noise, one routing for each task.
-std::vector<tasks::Routing> learned_routing(const ModularShape& shape, const std::vector<float>& parameters);
-
-struct ImageRouting {
-  std::vector<int> images;   // of each image slot
-  std::vector<int> members;  // of the image pool, of each image slot; empty without a pool
-  tasks::Routing bits;       // of the levels above
-};
-ImageRouting learned_routing(const ImageModularShape& shape, const std::vector<float>& parameters);
-
 }  // namespace modlab::models

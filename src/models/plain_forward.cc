@@ -1,4 +1,5 @@
 #include "models/plain_forward.h"
+#include "models/learned_routing.h"
 
 #include <algorithm>
 

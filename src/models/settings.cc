@@ -349,7 +349,7 @@ std::string scope_text(Setting::Scope scope) {
     case Setting::Scope::kAll:
       return "all";
     case Setting::Scope::kMlp:
-      return "dense, sparse";
+      return "dense, sparse, cnn";
     case Setting::Scope::kSparse:
       return "sparse";
     case Setting::Scope::kModular:

@@ -12,6 +12,7 @@
 #include "io/compress.h"
 #include "measures/specialisation.h"
 #include "models/blueprint.h"
+#include "models/learned_routing.h"
 #include "models/population.h"
 #include "report/gallery_images.h"
 #include "report/tables.h"
@@ -192,15 +193,15 @@ std::optional<std::vector<float>> parameters_of(studies::Store& store, const std
 }
 
 ordered_json graph_json(const Findings& findings, studies::Store& store, const studies::PlannedRun& run) {
+  if (run.spec.on_images) {
+    return image_graph(findings, store, run);
+  }
   const tasks::TaskSuite& suite = findings.plan().suite_of(run.spec);
   const models::Blueprint blueprint = models::make_blueprint(run.spec, suite);
   const std::optional<std::vector<float>> parameters =
       parameters_of(store, run.id, snapshot_name(findings), blueprint.layout.count);
   if (!parameters) {
     return nullptr;
-  }
-  if (const auto* images = std::get_if<models::ImageModularShape>(&blueprint.shape)) {
-    return image_graph(*images, suite, *parameters);
   }
   const auto* shape = std::get_if<models::ModularShape>(&blueprint.shape);
   if (shape == nullptr) {
@@ -316,11 +317,16 @@ ordered_json gallery(const Findings& findings, studies::Store& store) {
       json["best_epoch"] = record->best_epoch;
       const double edits = record->values[distance];
       json["edit_distance"] = edits == edits ? ordered_json(edits) : ordered_json(nullptr);
-      json["graph"] = graph_json(findings, store, run);
-      json["curve"] = curve_json(store, *record);
-      if (run.spec.on_images) {
-        json["accuracy"]["seen"] = record->values[seen];
-        json["images"] = gallery_images(findings, store, run);
+      try {
+        json["graph"] = graph_json(findings, store, run);
+        json["curve"] = curve_json(store, *record);
+        if (run.spec.on_images) {
+          json["accuracy"]["seen"] = record->values[seen];
+          json["images"] = gallery_images(findings, store, run);
+        }
+      } catch (const ordered_json::exception&) {
+        throw FormatError(fmt::format("{}: the image details of run {} are damaged; train it again into another folder",
+                                      store.path(), run.id));
       }
       networks.push_back(std::move(json));
     }

@@ -14,6 +14,8 @@
 #include "models/blueprint.h"
 #include "models/images/image_samples.h"
 #include "models/images/image_settings.h"
+#include "models/learned_routing.h"
+#include "studies/image_details.h"
 
 namespace modlab::report {
 namespace {
@@ -60,13 +62,12 @@ std::string reads_text(const ordered_json& reads) {
 // Nodes and edges of a network on images, under the names they have in the picture.
 class ImageDrawing {
  public:
-  ImageDrawing(const models::ImageModularShape& shape, const tasks::TaskSuite& suite,
-               const std::vector<float>& parameters)
-      : shape_(shape), task_(suite.tasks.front()), learned_(models::learned_routing(shape, parameters)) {
+  ImageDrawing(models::ImageRouting learned, const tasks::TaskSuite& suite)
+      : task_(suite.tasks.front()), learned_(std::move(learned)) {
     routing_ = measures::with_image_level(learned_.images, values(), learned_.bits);
     try {
       truth_ = measures::true_image_routing(suite);
-      matching_ = measures::edit_distance(routing_, *truth_, shape.images).matching;
+      matching_ = measures::edit_distance(routing_, *truth_, images()).matching;
     } catch (const ConfigError&) {
       truth_.reset();  // no truth to draw over
     }
@@ -81,7 +82,8 @@ class ImageDrawing {
  private:
   using Edges = std::set<std::pair<std::string, std::string>>;
 
-  int values() const { return shape_.reader.outputs(); }
+  int images() const { return task_.images->images; }
+  int values() const { return task_.images->bits; }
   static std::string node_id(std::size_t level, int index) {
     return level == 0 ? fmt::format("x{}", index) : fmt::format("m{}.{}", level, index);
   }
@@ -102,13 +104,14 @@ class ImageDrawing {
   }
 
   void add_nodes() {
-    for (int image = 0; image < shape_.images; ++image) {
+    for (int image = 0; image < images(); ++image) {
       add_node(node_id(0, image), "image", 0, image, fmt::format("image {}", image + 1));
     }
-    for (int slot = 0; slot < shape_.image_slots; ++slot) {
+    for (int slot = 0; slot < static_cast<int>(learned_.images.size()); ++slot) {
       for (int value = 0; value < values(); ++value) {
         const int index = slot * values() + value;
-        ordered_json& node = add_node(node_id(1, index), "value", 1, index, fmt::format("{}.{}", slot + 1, value + 1));
+        ordered_json& node =
+            add_node(node_id(1, index), "value", 1, index, fmt::format("image slot {}, value {}", slot + 1, value + 1));
         if (!learned_.members.empty()) {
           node["pool"] = learned_.members[slot];
         }
@@ -206,7 +209,6 @@ class ImageDrawing {
     }
   }
 
-  const models::ImageModularShape& shape_;
   const tasks::Task& task_;
   models::ImageRouting learned_;
   tasks::Routing routing_;  // with the level of image values
@@ -216,6 +218,13 @@ class ImageDrawing {
   ordered_json edges_ = ordered_json::array();
 };
 
+// Null where the store has none.
+ordered_json details_of(const studies::Findings& findings, studies::Store& store, const studies::PlannedRun& run) {
+  const std::optional<std::string> stored = store.details(run.id, snapshot_name(findings));
+  ordered_json details = stored ? io::parse_json(*stored) : ordered_json(nullptr);
+  return details.is_object() ? details : ordered_json(nullptr);
+}
+
 }  // namespace
 
 const char* snapshot_name(const studies::Findings& findings) {
@@ -223,9 +232,8 @@ const char* snapshot_name(const studies::Findings& findings) {
 }
 
 ordered_json gallery_images(const studies::Findings& findings, studies::Store& store, const studies::PlannedRun& run) {
-  const std::optional<std::string> stored = store.details(run.id, snapshot_name(findings));
-  const ordered_json details = stored ? io::parse_json(*stored) : ordered_json(nullptr);
-  if (!details.is_object()) {
+  const ordered_json details = details_of(findings, store, run);
+  if (details.is_null()) {
     return nullptr;
   }
   const tasks::Task& task = findings.plan().suite_of(run.spec).tasks.front();
@@ -270,9 +278,10 @@ ordered_json gallery_images(const studies::Findings& findings, studies::Store& s
   return json;
 }
 
-ordered_json image_graph(const models::ImageModularShape& shape, const tasks::TaskSuite& suite,
-                         const std::vector<float>& parameters) {
-  return ImageDrawing(shape, suite, parameters).json();
+ordered_json image_graph(const studies::Findings& findings, studies::Store& store, const studies::PlannedRun& run) {
+  const ordered_json details = details_of(findings, store, run);
+  std::optional<models::ImageRouting> routing = details.is_null() ? std::nullopt : studies::routing_of_details(details);
+  return routing ? ImageDrawing(std::move(*routing), findings.plan().suite_of(run.spec)).json() : ordered_json(nullptr);
 }
 
 }  // namespace modlab::report

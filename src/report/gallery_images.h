@@ -1,10 +1,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
-#include "models/images/shape.h"
 #include "studies/findings.h"
 #include "studies/store.h"
 
@@ -19,8 +16,9 @@ const char* snapshot_name(const studies::Findings& findings);
 nlohmann::ordered_json gallery_images(const studies::Findings& findings, studies::Store& store,
                                       const studies::PlannedRun& run);
 
-// The wiring of such a network, drawn over the truth (RoutingGraph): images, the values of image slots, modules.
-nlohmann::ordered_json image_graph(const models::ImageModularShape& shape, const tasks::TaskSuite& suite,
-                                   const std::vector<float>& parameters);
+// The wiring of such a network, drawn over the truth (RoutingGraph): images, the values of image slots, modules. Null
+// for a network without modules.
+nlohmann::ordered_json image_graph(const studies::Findings& findings, studies::Store& store,
+                                   const studies::PlannedRun& run);
 
 }  // namespace modlab::report

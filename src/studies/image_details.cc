@@ -1,4 +1,5 @@
 #include "studies/image_details.h"
+#include "models/learned_routing.h"
 
 #include <cmath>
 
@@ -22,6 +23,14 @@ ordered_json image_details(const measures::ImageView& view, const tasks::TaskSui
   const tasks::ImageInputs& inputs = *suite.images();
   ordered_json json = {
       {"modules", ordered_json::array()}, {"combinations", ordered_json::array()}, {"examples", ordered_json::array()}};
+  if (view.routing) {
+    json["routing"] = {{"images", view.routing->images},
+                       {"members", view.routing->members},
+                       {"inputs", view.routing->bits.inputs},
+                       {"modules", view.routing->bits.modules},
+                       {"outputs", view.routing->bits.outputs},
+                       {"outputs_from_all_levels", view.routing->bits.outputs_from_all_levels}};
+  }
   for (const measures::ImageModuleView& module : view.modules) {
     ordered_json means = ordered_json::array();
     for (const std::vector<double>& output : module.means) {
@@ -54,6 +63,21 @@ ordered_json image_details(const measures::ImageView& view, const tasks::TaskSui
                                 {"says", std::move(says)}});
   }
   return json;
+}
+
+std::optional<models::ImageRouting> routing_of_details(const ordered_json& details) {
+  const auto found = details.find("routing");
+  if (found == details.end()) {
+    return std::nullopt;
+  }
+  models::ImageRouting routing;
+  found->at("images").get_to(routing.images);
+  found->at("members").get_to(routing.members);
+  found->at("inputs").get_to(routing.bits.inputs);
+  found->at("modules").get_to(routing.bits.modules);
+  found->at("outputs").get_to(routing.bits.outputs);
+  found->at("outputs_from_all_levels").get_to(routing.bits.outputs_from_all_levels);
+  return routing;
 }
 
 }  // namespace modlab::studies

@@ -1,12 +1,16 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "measures/image_measures.h"
+#include "models/learned_routing.h"
 
 namespace modlab::studies {
 
 // What a store keeps of a look at a network on images; docs/formats.md describes it.
 nlohmann::ordered_json image_details(const measures::ImageView& view, const tasks::TaskSuite& suite);
+// What a network with modules selects, from such details; nothing of one without modules.
+std::optional<models::ImageRouting> routing_of_details(const nlohmann::ordered_json& details);
 
 }  // namespace modlab::studies

@@ -43,6 +43,10 @@ std::vector<Measure> make_table() {
        [](const MeasuredRun& run, int) {
          return run.planned.spec.on_images ? part(run, Part::kSeen).accuracy : kNone;
        }},
+      {"unseen_gain", "unseen accuracy above that of always 0", "points", false, std::nullopt, true, false, -1,
+       [](const MeasuredRun& run, int) {
+         return run.planned.spec.on_images ? part(run, Part::kTest).accuracy - run.unseen_base : kNone;
+       }},
       {"test_row_accuracy", "test rows with all bits right", "%", false, percent, true, false, -1,
        [](const MeasuredRun& run, int) { return part(run, Part::kTest).row_accuracy; }},
       {"generalisation_gap", "training minus test accuracy", "points", false, std::nullopt, false, false, -1,
@@ -62,6 +66,8 @@ std::vector<Measure> make_table() {
          return measures::updates_to_epoch(run.snapshot.epoch, run.train_rows, run.planned.spec.batch_size,
                                            measures::Counting::kPaper);
        }},
+      {"best_epoch", "first epoch with the best validation accuracy", "epochs", true, std::nullopt, false, false, -1,
+       [](const MeasuredRun& run, int) { return static_cast<double>(run.snapshot.epoch); }},
       {"edit_distance", "graph edit distance", "edits", false, std::nullopt, false, false, -1,
        [](const MeasuredRun& run, int) { return run.snapshot.measures.edit_distance; }},
       {"structure_found", "runs with the true wiring", "%", false, percent, true, false, -1,

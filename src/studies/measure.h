@@ -16,6 +16,7 @@ struct MeasuredRun {
   const SnapshotResult& snapshot;
   measures::FlopCount flops;
   int train_rows = 0;
+  double unseen_base = 0;  // on images: accuracy, on the unseen combinations of its split, of always saying 0
 };
 
 // A number of one run that figures and claims can name. This table is the only place that knows its name, label and

@@ -11,6 +11,7 @@
 #include "core/text.h"
 #include "models/population.h"
 #include "models/settings.h"
+#include "tasks/image_samples.h"
 
 namespace modlab::studies {
 namespace {
@@ -123,6 +124,19 @@ class Groups {
   std::vector<Value> values_;
 };
 
+// The accuracy of always saying 0 on the combinations that a run's split keeps for the test.
+double unseen_base(const models::RunSpec& spec, const tasks::TaskSuite& suite) {
+  const tasks::TruthTable& table = suite.tasks.front().table;
+  const std::vector<int> unseen = tasks::split_combinations(*suite.images(), spec.ratio, spec.split_seed).unseen;
+  double zeros = 0;
+  for (const int row : unseen) {
+    for (int output = 0; output < table.outputs; ++output) {
+      zeros += tasks::output_bit(table, row, output) ? 0 : 1;
+    }
+  }
+  return 100 * zeros / (static_cast<double>(unseen.size()) * table.outputs);
+}
+
 struct SplitCandidates {
   std::uint32_t split_seed = 0;
   Groups<Candidate> candidates;
@@ -154,7 +168,8 @@ std::vector<Record> load_records(Store& store, const StudyPlan& plan, SnapshotKi
     if (is_new) {
       count->second = measures::count_flops(run.spec, suite);
     }
-    const MeasuredRun measured{run, result.at(snapshot), count->second, result.rows.train};
+    const MeasuredRun measured{run, result.at(snapshot), count->second, result.rows.train,
+                               run.spec.on_images ? unseen_base(run.spec, suite) : 0};
     Record record;
     record.run = &run;
     record.rows = result.rows;

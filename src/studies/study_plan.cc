@@ -168,14 +168,22 @@ std::size_t count_runs(const Study& study, const std::string& preset_name) {
     const auto given = std::ranges::find(parameters, model, &Choices::setting);
     const std::vector<std::string> kinds =
         given == parameters.end() ? std::vector{models::model_name(models::RunSpec{}.model)} : given->values;
+    const models::Setting* task = models::find_setting("task");
+    const auto given_tasks = std::ranges::find(parameters, task, &Choices::setting);
+    const std::vector<std::string> tasks =
+        given_tasks == parameters.end() ? std::vector{models::RunSpec{}.task} : given_tasks->values;
+    // Which settings mean something depends on these two.
     for (const std::string& kind : kinds) {
-      models::RunSpec spec;
-      model->set(spec, kind);
-      std::size_t count = 1;
-      for (const Choices& choice : parameters) {
-        count *= choice.setting != model && models::applies(*choice.setting, spec) ? choice.values.size() : 1;
+      for (const std::string& name : tasks) {
+        models::RunSpec spec = models::starting_spec(name);
+        model->set(spec, kind);
+        std::size_t count = 1;
+        for (const Choices& choice : parameters) {
+          const bool counts = choice.setting != model && choice.setting != task;
+          count *= counts && models::applies(*choice.setting, spec) ? choice.values.size() : 1;
+        }
+        total += count;
       }
-      total += count;
     }
   }
   return total;

@@ -420,7 +420,7 @@ TEST_F(StudyTest, BadCommandLines) {
   expect_refused("study run tiny.yaml ties=some", {"ties must be"});
   expect_refused("study run tiny.yaml series=dens", {"no series 'dens'", "did you mean 'dense'?"});
   expect_refused("study run tiny.yaml model=sparse", {"no grid of the study has model=sparse"});
-  expect_refused("study run tiny.yaml task=depth9", {"the cell task depth9", "depth9"});
+  expect_refused("study run tiny.yaml task=depth9", {"unknown task 'depth9'", "did you mean 'depth1'"});
   expect_refused("report one two", {"one folder"});
   expect_refused("export one two", {"one folder"});
   expect_refused("report out --json=1", {"--json takes no value"});

@@ -7,6 +7,7 @@
 #include "measures/edit_distance.h"
 #include "measures/hand_made.h"
 #include "measures/specialisation.h"
+#include "models/learned_routing.h"
 #include "models/plain_forward.h"
 #include "models/training.h"
 

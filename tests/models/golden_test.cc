@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "models/learned_routing.h"
 #include "models/settings.h"
 #include "models/step_runner.h"
 #include "tasks/task_file.h"

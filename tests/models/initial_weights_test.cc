@@ -7,6 +7,7 @@
 #include <set>
 
 #include "models/blueprint.h"
+#include "models/learned_routing.h"
 #include "tasks/task_file.h"
 
 namespace modlab::models {

@@ -62,12 +62,20 @@ TEST(Settings, EveryValueComesBackAsItWasSet) {
                                                             {"optimizer", "rmsprop"},
                                                             {"loss", "mse"},
                                                             {"schedule", "cosine"},
-                                                            {"gamma", 0.5}};
+                                                            {"gamma", 0.5},
+                                                            {"samples", 300},
+                                                            {"test_samples", 50},
+                                                            {"disjoint_validation", true},
+                                                            {"normalize", true},
+                                                            {"images", {"a.gz", "b"}},
+                                                            {"labels", {"c", "d.gz"}},
+                                                            {"image_module", "conv"},
+                                                            {"image_widths", {9, 3}},
+                                                            {"image_slots", 5},
+                                                            {"image_pool", 2}};
   RunSpec spec;
   for (const auto& [name, value] : values) {
-    std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-    std::erase_if(text, [](char letter) { return letter == '[' || letter == ']'; });
-    find_setting(name)->set(spec, text);
+    find_setting(name)->set(spec, setting_text(value));
   }
   for (const auto& [name, value] : values) {
     EXPECT_EQ(find_setting(name)->get(spec), value) << name;

@@ -66,6 +66,23 @@ TEST(WeightCounts, AllParametersOfTheTwoTaskNetworks) {
   EXPECT_EQ(blueprint_of({{"task", "A+B"}, {"model", "dense"}, {"task_input", "scalar"}}).layout.count, 3026U);
 }
 
+// Spec 3.10.
+TEST(WeightCounts, AllParametersOfTheImageNetworks) {
+  const char* const task = "mnist-xor-and";
+  EXPECT_EQ(blueprint_of({{"task", task}, {"model", "dense"}}).layout.count, 443274U);
+  EXPECT_EQ(blueprint_of({{"task", task}, {"model", "sparse"}}).layout.count, 443274U);
+  EXPECT_EQ(blueprint_of({{"task", task}, {"model", "modular"}}).layout.count, 218137U);
+  EXPECT_EQ(blueprint_of({{"task", task}, {"model", "modular-fc"}}).layout.count, 218137U);
+  EXPECT_EQ(blueprint_of({{"task", task}, {"model", "modular-shared"}}).layout.count, 109071U);
+  EXPECT_EQ(blueprint_of({{"task", task}, {"model", "modular-shared-fcms"}}).layout.count, 109071U);
+  // Two convolutions leave 512 numbers for 36-36-36-36-2.
+  EXPECT_EQ(blueprint_of({{"task", task}, {"model", "cnn"}}).layout.count,
+            12U * (2 * 25 + 1) + 32 * (12 * 25 + 1) + 36 * (512 + 1) + 3 * 36 * (36 + 1) + 2 * (36 + 1));
+  // A second shared reader: 784-128-64-3, and its selection vectors.
+  EXPECT_EQ(blueprint_of({{"task", task}, {"model", "modular-shared"}, {"image_pool", "2"}}).layout.count,
+            109071U + 784 * 128 + 128 + 128 * 64 + 64 + 64 * 3 + 3 + 2);
+}
+
 TEST(WeightCounts, SelectionVectorsByDepth) {
   EXPECT_EQ(blueprint_of({{"model", "modular"}, {"task", "depth1"}}).layout.structural_count, 14U);
   EXPECT_EQ(blueprint_of({{"model", "modular"}, {"task", "depth2"}}).layout.structural_count, 26U);

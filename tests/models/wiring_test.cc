@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "models/learned_routing.h"
 #include "models/plain_forward.h"
 #include "models/training.h"
 

@@ -88,12 +88,12 @@ class ImageParityTest : public testing::TestWithParam<std::string> {
   const std::vector<float>& values(const std::string& name) const { return file_.find(name)->values; }
 
   // Loss of a step's batch; gradients lie in the network. `rows_at_once`: a batch may come in chunks.
-  double forward_backward(engine::solo::Network<float>& network, int step, int rows_at_once) {
+  double forward_backward(engine::solo::Network<float>& network, int step, int rows_at_once, bool late) {
     const std::vector<float>& numbers = values("batches.images");
     const std::vector<float>& targets = values("batches.targets");
     const int images = suite_.images()->images;
     const int rows = static_cast<int>(targets.size()) / kSteps / 2;
-    const engine::solo::Step<float> settings{static_cast<float>(lane_.inverse_tau), nullptr};
+    const engine::solo::Step<float> settings{static_cast<float>(lane_.inverse_tau), nullptr, late};
     network.begin_step(settings);
     double loss = 0;
     logits_.assign(static_cast<std::size_t>(rows) * 2, 0);
@@ -122,14 +122,14 @@ class ImageParityTest : public testing::TestWithParam<std::string> {
     return loss / (2 * rows);
   }
 
-  void expect_ten_steps(const std::string& target, int rows_at_once) {
+  void expect_ten_steps(const std::string& target, int rows_at_once, bool late = false) {
     const auto network = models::make_image_network<float>(blueprint_, engine::solo::kernels_for(target));
     network->parameters().load(lane_.initial);
     engine::solo::Optimizer optimizer(engine::kernels_for(target), *network, spec_.optimizer, lane_);
     for (int step = 0; step < kSteps; ++step) {
       const double expected = values("losses")[step];
-      EXPECT_NEAR(forward_backward(*network, step, rows_at_once), expected, 2e-5 + 2e-5 * expected) << step;
-      if (step == 0) {
+      EXPECT_NEAR(forward_backward(*network, step, rows_at_once, late), expected, 2e-5 + 2e-5 * expected) << step;
+      if (step == 0 && !late) {
         const std::vector<float> gradients = network->parameters().gradients_in_order();
         for (std::size_t index = 0; index < gradients.size(); ++index) {
           const float ours = lane_.mask.empty() ? gradients[index] : gradients[index] * lane_.mask[index];
@@ -140,7 +140,7 @@ class ImageParityTest : public testing::TestWithParam<std::string> {
           ASSERT_NEAR(logits_[index], values("outputs")[index], 1e-5);
         }
       }
-      optimizer.update(1);
+      optimizer.update(1, late ? network->late_gradients() : std::vector<engine::solo::LateGradient<float>*>{});
       if (step == 0) {
         expect_parameters(*network, "after1", 5e-6);
       }
@@ -170,6 +170,8 @@ TEST_P(ImageParityTest, TenSteps) {
 }
 
 TEST_P(ImageParityTest, TenStepsInChunksOfABatch) { expect_ten_steps(engine::kernels().target, 5); }
+
+TEST_P(ImageParityTest, TenStepsWithLateGradients) { expect_ten_steps(engine::kernels().target, kChunkRows, true); }
 
 TEST_P(ImageParityTest, TenStepsOneUnitAtATime) { expect_ten_steps("scalar", kChunkRows); }
 

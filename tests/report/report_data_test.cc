@@ -346,7 +346,7 @@ ordered_json gallery_of(const std::string& parameters, const HandMade& network) 
   curve[0].parts[0].right_bits = 32;
   curve[1].parts[0].right_bits = 64;
   curve[1].parts[2].right_bits = 1;
-  run.curve = studies::encode_curve(curve);
+  run.curve = studies::encode_curve(curve, engine::kParts);
   study.store.add(std::vector{run});
   const ordered_json report = report_of(study);
   expect_form(report);

@@ -207,7 +207,7 @@ TEST(CurvesTable, HasEveryEpochOfTheRunsThatKeptTheirs) {
     scores[epoch].parts[2] = {0, 8 * epoch, 0};
   }
   studies::FinishedRun with = test::finished(study.plan, study.plan.runs[0], made_up(90, 80, 70));
-  with.curve = studies::encode_curve(scores);
+  with.curve = studies::encode_curve(scores, engine::kParts);
   study.store.add(std::vector{with, test::finished(study.plan, study.plan.runs[1], made_up(90, 80, 70))});
   const studies::Findings findings = study.findings();
   write_curves_csv(findings, study.store, study.folder.file("curves.csv"));

@@ -116,8 +116,11 @@ class TypescriptForm {
                if (colon == std::string::npos) {
                  return true;
                }
-               const std::string name(trim(member.substr(0, colon)));
-               return json.contains(name) && matches(json[name], member.substr(colon + 1), place + "." + name);
+               std::string name(trim(member.substr(0, colon)));
+               const bool optional = name.ends_with('?');
+               name.resize(name.size() - (optional ? 1 : 0));
+               return json.contains(name) ? matches(json[name], member.substr(colon + 1), place + "." + name)
+                                          : optional;
              });
     }
     if (const auto alias = aliases_.find(one); alias != aliases_.end()) {

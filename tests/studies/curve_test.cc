@@ -14,7 +14,7 @@ namespace {
 std::vector<engine::Scores> some_curve(int epochs) {
   std::vector<engine::Scores> curve(static_cast<std::size_t>(epochs));
   for (int epoch = 0; epoch < epochs; ++epoch) {
-    for (std::uint32_t part = 0; part < engine::kParts; ++part) {
+    for (std::uint32_t part = 0; part < engine::kScoreParts; ++part) {
       engine::PartScore& score = curve[static_cast<std::size_t>(epoch)].parts[part];
       score.right_bits = 40 * part + static_cast<std::uint32_t>(epoch * 37 % 23);
       score.loss = 1.0F / static_cast<float>(1 + epoch + static_cast<int>(part) * 1000);
@@ -25,18 +25,23 @@ std::vector<engine::Scores> some_curve(int epochs) {
 
 TEST(Curve, GivesBackWhatWentIn) {
   for (const int epochs : {1, 2, 20, 39, 40, 41, 100, 1000}) {
-    const std::vector<engine::Scores> given = some_curve(epochs);
-    const Curve curve = decode_curve(encode_curve(given), epochs, "");
-    EXPECT_EQ(curve.loss_epochs, loss_epochs(epochs));
-    for (std::size_t part = 0; part < engine::kParts; ++part) {
-      ASSERT_EQ(curve.right_bits[part].size(), given.size());
-      ASSERT_EQ(curve.loss[part].size(), curve.loss_epochs.size());
-      for (std::size_t epoch = 0; epoch < given.size(); ++epoch) {
-        EXPECT_EQ(curve.right_bits[part][epoch], given[epoch].parts[part].right_bits) << epochs << " " << epoch;
-      }
-      for (std::size_t at = 0; at < curve.loss_epochs.size(); ++at) {
-        const auto epoch = static_cast<std::size_t>(curve.loss_epochs[at]) - 1;
-        EXPECT_EQ(curve.loss[part][at], given[epoch].parts[part].loss) << epochs << " " << epoch;
+    // On images there is a fourth part.
+    for (const std::size_t parts : {std::size_t{engine::kParts}, engine::kScoreParts}) {
+      const std::vector<engine::Scores> given = some_curve(epochs);
+      const Curve curve = decode_curve(encode_curve(given, parts), epochs, parts, "");
+      EXPECT_EQ(curve.loss_epochs, loss_epochs(epochs));
+      ASSERT_EQ(curve.right_bits.size(), parts);
+      ASSERT_EQ(curve.loss.size(), parts);
+      for (std::size_t part = 0; part < parts; ++part) {
+        ASSERT_EQ(curve.right_bits[part].size(), given.size());
+        ASSERT_EQ(curve.loss[part].size(), curve.loss_epochs.size());
+        for (std::size_t epoch = 0; epoch < given.size(); ++epoch) {
+          EXPECT_EQ(curve.right_bits[part][epoch], given[epoch].parts[part].right_bits) << epochs << " " << epoch;
+        }
+        for (std::size_t at = 0; at < curve.loss_epochs.size(); ++at) {
+          const auto epoch = static_cast<std::size_t>(curve.loss_epochs[at]) - 1;
+          EXPECT_EQ(curve.loss[part][at], given[epoch].parts[part].loss) << epochs << " " << epoch;
+        }
       }
     }
   }
@@ -46,7 +51,7 @@ TEST(Curve, LossesThatAreNoNumbers) {
   std::vector<engine::Scores> given = some_curve(3);
   given[1].parts[2].loss = NAN;
   given[2].parts[0].loss = INFINITY;
-  const Curve curve = decode_curve(encode_curve(given), 3, "");
+  const Curve curve = decode_curve(encode_curve(given, engine::kParts), 3, engine::kParts, "");
   EXPECT_TRUE(std::isnan(curve.loss[2][1]));
   EXPECT_EQ(curve.loss[0][2], INFINITY);
 }
@@ -58,7 +63,7 @@ TEST(Curve, BytesAsDocumented) {
     given[0].parts[part] = {0.5F, 10 + part, 0};
     given[1].parts[part] = {0.25F, 9, 0};
   }
-  const std::string bytes = io::expand(encode_curve(given), 3 * 4 * 2 + 3 * 4 * 2, "");
+  const std::string bytes = io::expand(encode_curve(given, engine::kParts), 3 * 4 * 2 + 3 * 4 * 2, "");
   const std::string expected(
       "\x0a\0\0\0\xff\xff\xff\xff"
       "\x0b\0\0\0\xfe\xff\xff\xff"
@@ -90,10 +95,10 @@ TEST(Curve, LossEpochs) {
 }
 
 TEST(Curve, DamageIsRefused) {
-  const std::string stream = encode_curve(some_curve(100));
-  const auto expect_refused = [](const std::string& bytes, int epochs) {
+  const std::string stream = encode_curve(some_curve(100), engine::kParts);
+  const auto expect_refused = [](const std::string& bytes, int epochs, std::size_t parts = engine::kParts) {
     try {
-      decode_curve(bytes, epochs, "dir/study.sqlite");
+      decode_curve(bytes, epochs, parts, "dir/study.sqlite");
       ADD_FAILURE() << "was taken";
     } catch (const FormatError& error) {
       EXPECT_TRUE(std::string(error.what()).starts_with("dir/study.sqlite: ")) << error.what();
@@ -101,6 +106,7 @@ TEST(Curve, DamageIsRefused) {
   };
   expect_refused(stream, 99);
   expect_refused(stream, 101);
+  expect_refused(stream, 100, engine::kScoreParts);
   expect_refused("", 100);
   expect_refused(stream.substr(0, stream.size() - 1), 100);
   std::string damaged = stream;

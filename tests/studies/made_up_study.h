@@ -32,8 +32,8 @@ inline studies::FinishedRun finished(const studies::StudyPlan& plan, const studi
   studies::FinishedRun row;
   row.id = run.id;
   row.settings = models::settings_json(run.spec).dump();
-  row.rows = models::part_rows(run.spec, plan.suite_of(run.spec));
   row.result = result;
+  row.result.rows = models::part_rows(run.spec, plan.suite_of(run.spec));
   return row;
 }
 

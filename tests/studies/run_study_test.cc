@@ -80,7 +80,7 @@ TEST(RunStudy, TheStoreHasWhatEveryTrainingGave) {
     EXPECT_EQ(weights(study.store, id, "best", lane.best.parameters.size()), lane.best.parameters);
     EXPECT_EQ(weights(study.store, id, "last", lane.last.parameters.size()), lane.last.parameters);
     moved += lane.best.parameters != lane.last.parameters ? 1 : 0;
-    const Curve curve = decode_curve(study.store.curve(id).value(), 15, "");
+    const Curve curve = decode_curve(study.store.curve(id).value(), 15, engine::kParts, "");
     for (std::size_t epoch = 0; epoch < 15; ++epoch) {
       EXPECT_EQ(curve.right_bits[1][epoch], lane.curve[epoch].parts[1].right_bits);
       EXPECT_EQ(curve.loss[0][epoch], lane.curve[epoch].parts[0].loss);

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "core/errors.h"
+#include "studies/curve.h"
 #include "studies/made_up_study.h"
 #include "tasks/task_file.h"
 
@@ -53,8 +54,10 @@ void expect_equal(const RunResult& a, const RunResult& b) {
     const SnapshotResult& right = b.at(kind);
     EXPECT_EQ(left.epoch, right.epoch);
     ASSERT_EQ(left.tasks.size(), right.tasks.size());
-    for (std::size_t part = 0; part < engine::kParts; ++part) {
+    for (std::size_t part = 0; part < (a.rows.seen > 0 ? engine::kScoreParts : engine::kParts); ++part) {
       expect_equal(left.parts[part], right.parts[part]);
+    }
+    for (std::size_t part = 0; part < engine::kParts; ++part) {
       for (std::size_t task = 0; task < left.tasks.size(); ++task) {
         expect_equal(left.tasks[task][part], right.tasks[task][part]);
       }
@@ -71,11 +74,32 @@ FinishedRun finished_run(const std::string& id, double base) {
   FinishedRun run;
   run.id = id;
   run.settings = R"({"task":"depth1","model":"dense","lr":0.1,"seed":5})";
-  run.rows = {6, 29, 28, 2};
   run.result = distinct(base);
+  run.result.rows = {.train = 6, .validation = 29, .test = 28, .outputs = 2};
   run.curve = std::string("curve\0of ", 9) + id;
   run.weights = {{"best", "best of " + id}, {"last", std::string("\0\xff", 2) + id}};
   return run;
+}
+
+// A run on images has a fourth part, one measure more, and details.
+FinishedRun image_run(const std::string& id, double base) {
+  FinishedRun run = finished_run(id, base);
+  run.settings = R"({"task":"mnist-xor-and","model":"modular","samples":10,"seed":5})";
+  run.result.rows = {.train = 510, .validation = 60, .test = 70, .seen = 511, .outputs = 2};
+  run.result.best.tasks.clear();
+  run.result.last.tasks.clear();
+  run.result.best.measures.image_specialisation = 0.625;
+  run.result.last.measures.image_specialisation = kNone;
+  run.details = {{"best", R"({"modules":[1]})"}, {"last", R"({"modules":[2]})"}};
+  return run;
+}
+
+void expect_rows(const models::PartRows& found, const models::PartRows& expected) {
+  EXPECT_EQ(found.train, expected.train);
+  EXPECT_EQ(found.validation, expected.validation);
+  EXPECT_EQ(found.test, expected.test);
+  EXPECT_EQ(found.seen, expected.seen);
+  EXPECT_EQ(found.outputs, expected.outputs);
 }
 
 void expect_refused(const std::function<void()>& action, const std::vector<std::string>& parts) {
@@ -116,6 +140,77 @@ TEST_F(StoreTest, EverythingComesBackAsItWas) {
     EXPECT_EQ(store.weights("a", "middle"), std::nullopt);
     EXPECT_EQ(store.weights("c", "best"), std::nullopt);
   }
+}
+
+TEST_F(StoreTest, RunsOnImagesComeBackAsTheyWere) {
+  std::vector<engine::Scores> curve(50);
+  for (std::uint32_t epoch = 0; epoch < 50; ++epoch) {
+    for (std::uint32_t part = 0; part < engine::kScoreParts; ++part) {
+      curve[epoch].parts[part] = {1.0F / static_cast<float>(1 + epoch + part), 100 * part + epoch, 0};
+    }
+  }
+  FinishedRun given = image_run("images", 0);
+  given.curve = encode_curve(curve, engine::kScoreParts);
+  make().add(std::vector{given, finished_run("bits", 1000)});
+  Store store = Store::open(folder());
+  const auto results = store.results();
+  const RunResult& images = results.at("images");
+  expect_equal(given.result, images);
+  expect_rows(images.rows, given.result.rows);
+  EXPECT_EQ(images.best.measures.image_specialisation, 0.625);
+  EXPECT_TRUE(std::isnan(images.last.measures.image_specialisation));
+  EXPECT_EQ(store.details("images", "best"), R"({"modules":[1]})");
+  EXPECT_EQ(store.details("images", "last"), R"({"modules":[2]})");
+  const Curve found = decode_curve(store.curve("images").value(), 50, engine::kScoreParts, "");
+  for (std::size_t part = 0; part < engine::kScoreParts; ++part) {
+    EXPECT_EQ(found.right_bits[part][49], 100 * part + 49);
+    EXPECT_EQ(found.loss[part][1], curve[1].parts[part].loss);
+  }
+  // A run on bits beside it has nothing of that.
+  expect_rows(results.at("bits").rows, {.train = 6, .validation = 29, .test = 28, .outputs = 2});
+  EXPECT_TRUE(std::isnan(results.at("bits").best.parts[3].accuracy));
+  EXPECT_EQ(store.details("bits", "best"), std::nullopt);
+}
+
+TEST_F(StoreTest, AnOlderStoreIsReadAsItIsAndBroughtUpToDateByAWriter) {
+  {
+    Store store = make();
+    store.add(std::vector{finished_run("a", 0)});
+    store.close();
+  }
+  // As the first version made it.
+  execute(
+      "ALTER TABLE runs DROP COLUMN seen_rows; ALTER TABLE results DROP COLUMN seen_accuracy;"
+      "ALTER TABLE results DROP COLUMN seen_row_accuracy; ALTER TABLE results DROP COLUMN seen_loss;"
+      "ALTER TABLE results DROP COLUMN image_specialisation; DROP TABLE image_details; PRAGMA user_version = 1");
+  const auto version = [&] { return io::Database(file(), io::Database::Mode::kRead).integer("PRAGMA user_version"); };
+  const std::string before = folder_.read("out/study.sqlite");
+  {
+    Store store = Store::open(folder());
+    EXPECT_EQ(store.study().name, "mine");
+    const auto results = store.results();
+    expect_equal(results.at("a"), distinct(0));
+    expect_rows(results.at("a").rows, {.train = 6, .validation = 29, .test = 28, .outputs = 2});
+    EXPECT_TRUE(std::isnan(results.at("a").best.measures.image_specialisation));
+    EXPECT_EQ(store.details("a", "best"), std::nullopt);
+    EXPECT_EQ(store.weights("a", "best"), "best of a");
+  }
+  EXPECT_EQ(folder_.read("out/study.sqlite"), before) << "reading changes nothing";
+  for (const bool again : {false, true}) {
+    Store store = make();
+    EXPECT_EQ(version(), 2);
+    store.add(std::vector{again ? finished_run("c", 200) : image_run("b", 100)});
+    store.close();
+  }
+  Store store = Store::open(folder());
+  const auto results = store.results();
+  ASSERT_EQ(results.size(), 3U);
+  expect_equal(results.at("a"), distinct(0));
+  expect_rows(results.at("a").rows, {.train = 6, .validation = 29, .test = 28, .outputs = 2});
+  expect_equal(image_run("b", 100).result, results.at("b"));
+  EXPECT_EQ(results.at("b").rows.seen, 511);
+  EXPECT_EQ(store.details("b", "last"), R"({"modules":[2]})");
+  expect_equal(results.at("c"), distinct(200));
 }
 
 TEST_F(StoreTest, TheStudyComesBackAsItWas) {

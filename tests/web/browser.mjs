@@ -1,8 +1,10 @@
 // A real browser on a real file. The bundle is in the folder that MODLAB_WEB names.
+import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { after, before, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 export const web = fileURLToPath(new URL("../../web/", import.meta.url));
@@ -65,4 +67,23 @@ export async function startBrowser() {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+// Makes a function that runs a test on a page of its own, which has to stay free of errors and of requests. The browser
+// is there for all tests of the file.
+export function makeOnPage() {
+  let browser;
+  before(async () => {
+    browser = await startBrowser();
+  });
+  after(async () => {
+    await browser.stop();
+  });
+  return (name, report, options, body) =>
+    test(name, async () => {
+      const page = await browser.open(report, options);
+      await body(page, report);
+      assert.deepEqual(page.trouble, []);
+      await page.context().close();
+    });
 }

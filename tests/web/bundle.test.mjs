@@ -60,8 +60,9 @@ test("lines are told from their background, in light and dark, in every architec
   assert.equal(seen.size, report.overview.series.length, "no two look the same");
   for (const look of [palette.kLightLook, palette.kDarkLook]) {
     for (let step = 0; step <= 20; ++step) {
-      const cell = palette.rampColour(look, step / 20);
-      assert.ok(palette.contrast(cell, palette.inkOn(cell)) >= 4.4, `${cell}`);
+      for (const cell of [palette.rampColour(look, step / 20), palette.divergingColour(look, step / 20)]) {
+        assert.ok(palette.contrast(cell, palette.inkOn(cell)) >= 4.5, `${cell}`);
+      }
     }
   }
 });

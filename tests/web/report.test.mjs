@@ -1,27 +1,10 @@
 // The report as its readers meet it: in a browser, from a file.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { after, before, test } from "node:test";
-import { startBrowser } from "./browser.mjs";
+import { makeOnPage } from "./browser.mjs";
 import { empty, finished, halfway, hostile, hostileName } from "./sample.mjs";
 
-let browser;
-before(async () => {
-  browser = await startBrowser();
-});
-after(async () => {
-  await browser.stop();
-});
-
-// Runs the test on a page of its own, which has to stay free of errors and of requests.
-function onPage(name, report, options, body) {
-  test(name, async () => {
-    const page = await browser.open(report, options);
-    await body(page, report);
-    assert.deepEqual(page.trouble, []);
-    await page.context().close();
-  });
-}
+const onPage = makeOnPage();
 
 function rowsOf(report, id) {
   return report.figures.find((figure) => figure.id === id).rows;

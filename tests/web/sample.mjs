@@ -2,7 +2,7 @@
 // `node sample.mjs KIND` prints one as JSON.
 import { pathToFileURL } from "node:url";
 
-function makeRandom(seed) {
+export function makeRandom(seed) {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

@@ -7,7 +7,7 @@ import { isNumber } from "./report";
 
 // The score of always answering 0 is one of accuracy by bits, and of no other measure.
 export function baselinesOf(figure: ChartFigure, measure: Measure): Figure["baseline"] {
-  return /^(test|train|validation)(_accuracy)?$/.test(measure.name) ? figure.baseline : [];
+  return /^(test|train|validation|unseen|seen)(_accuracy)?$/.test(measure.name) ? figure.baseline : [];
 }
 
 type Pixel = { x: number; y: number };

@@ -10,23 +10,42 @@ import { fact, hideTooltip, showTooltip } from "./tooltip";
 import type { ChartView } from "./vega_view";
 import { makeView } from "./vega_view";
 
-export const kCurves = [
-  { name: "test", light: "#0b5c8a", dark: "#7cc4f2", dash: [], width: 2 },
-  { name: "validation", light: "#a06a00", dark: "#e0b050", dash: [5, 2], width: 1.4 },
-  { name: "train", light: "#8a8f97", dark: "#7d838c", dash: [1.5, 2], width: 1.6 },
-] as const;
+interface Line {
+  part: "test" | "seen" | "validation" | "train";
+  name: string;
+  light: string;
+  dark: string;
+  dash: number[];
+  width: number;
+}
+
+const kTest: Line = { part: "test", name: "test", light: "#0b5c8a", dark: "#7cc4f2", dash: [], width: 2 };
+const kSeen: Line = { part: "seen", name: "seen", light: "#8a4a86", dark: "#d79bd0", dash: [7, 2, 2, 2], width: 1.5 };
+const kOthers: Line[] = [
+  { part: "validation", name: "validation", light: "#a06a00", dark: "#e0b050", dash: [5, 2], width: 1.4 },
+  { part: "train", name: "train", light: "#8a8f97", dark: "#7d838c", dash: [1.5, 2], width: 1.6 },
+];
+
+// Of a network on images, the test is on unseen combinations of digits.
+export function curveLines(onImages: boolean): Line[] {
+  return onImages ? [{ ...kTest, name: "unseen" }, kSeen, ...kOthers] : [kTest, ...kOthers];
+}
+
+function accuracyAt(curve: Curve, line: Line, at: number): number | null {
+  return curve[line.part]?.[at] ?? null;
+}
 
 const kHeight = 110;
 
-function curveSpec(curve: Curve, bestEpoch: number, width: number, theme: Look): Spec {
-  const values = kCurves.flatMap((line) =>
+function curveSpec(curve: Curve, lines: Line[], bestEpoch: number, width: number, theme: Look): Spec {
+  const values = lines.flatMap((line) =>
     curve.epochs.flatMap((epoch, at) => {
-      const accuracy = curve[line.name][at];
+      const accuracy = accuracyAt(curve, line, at);
       return isNumber(accuracy) ? [{ epoch, accuracy, name: line.name }] : [];
     }),
   );
-  const least = Math.min(...values.map((value) => value.accuracy));
-  const names = kCurves.map((line) => line.name);
+  const least = Math.min(...values.map((value) => value.accuracy), 100);
+  const names = lines.map((line) => line.name);
   const by = (range: unknown[]): Spec => ({
     field: "name",
     type: "nominal",
@@ -49,7 +68,7 @@ function curveSpec(curve: Curve, bestEpoch: number, width: number, theme: Look):
         mark: { type: "rule", color: theme.line, strokeDash: [2, 2] },
         encoding: { x },
       },
-      ...[...kCurves].reverse().map((line) => ({
+      ...[...lines].reverse().map((line) => ({
         data: { values: values.filter((value) => value.name === line.name) },
         mark: { type: "line", strokeWidth: line.width, strokeJoin: "round" },
         encoding: {
@@ -58,10 +77,10 @@ function curveSpec(curve: Curve, bestEpoch: number, width: number, theme: Look):
             field: "accuracy",
             type: "quantitative",
             axis: { title: null, tickCount: 3, domain: false, ticks: false },
-            scale: { domain: [Math.max(0, Math.floor(least / 10) * 10), 100], nice: false },
+            scale: { domain: [Math.max(0, Math.min(90, Math.floor(least / 10) * 10)), 100], nice: false },
           },
-          color: by(kCurves.map((one) => (theme.dark ? one.dark : one.light))),
-          strokeDash: by(kCurves.map((one) => (one.dash.length ? one.dash : [1, 0]))),
+          color: by(lines.map((one) => (theme.dark ? one.dark : one.light))),
+          strokeDash: by(lines.map((one) => (one.dash.length ? one.dash : [1, 0]))),
         },
       })),
     ],
@@ -88,15 +107,16 @@ function curveSpec(curve: Curve, bestEpoch: number, width: number, theme: Look):
   };
 }
 
-export function curveChart(curve: Curve, bestEpoch: number): HTMLElement {
-  const last = curve.test[curve.test.length - 1] ?? null;
+export function curveChart(curve: Curve, bestEpoch: number, onImages: boolean): HTMLElement {
+  const lines = curveLines(onImages).filter((line) => curve[line.part]?.length);
+  const last = accuracyAt(curve, kTest, curve.epochs.length - 1);
   const canvas = el("div", { class: "canvas" });
   const element = el(
     "div",
     {
       class: "curve",
       role: "img",
-      "aria-label": `Accuracy over ${curve.epochs.length} recorded epochs; test accuracy ends at ${measured(last, "%", 1)}`,
+      "aria-label": `Accuracy over ${curve.epochs.length} recorded epochs; ${onImages ? "unseen" : "test"} accuracy ends at ${measured(last, "%", 1)}`,
     },
     canvas,
   );
@@ -111,7 +131,7 @@ export function curveChart(curve: Curve, bestEpoch: number): HTMLElement {
     drawnWidth = width;
     await fontsReady();
     const holder = el("div");
-    const next = makeView(curveSpec(curve, bestEpoch, width, look()), holder);
+    const next = makeView(curveSpec(curve, lines, bestEpoch, width, look()), holder);
     await next.runAsync();
     view?.finalize();
     view = next;
@@ -136,7 +156,7 @@ export function curveChart(curve: Curve, bestEpoch: number): HTMLElement {
       event.clientX,
       event.clientY,
       el("div", { class: "point-place" }, `Epoch ${count(curve.epochs[at] ?? 0)}`),
-      kCurves.map((line) => fact(line.name, measured(curve[line.name][at] ?? null, "%"))),
+      lines.map((line) => fact(line.name, measured(accuracyAt(curve, line, at), "%"))),
     );
   });
   element.addEventListener("pointerleave", hideTooltip);

@@ -1,7 +1,8 @@
 // Networks one by one: the best, the median and the worst of a cell.
-import { curveChart, kCurves } from "./curve";
+import { curveChart, curveLines } from "./curve";
 import { clear, el } from "./dom";
 import { count, measured, plural } from "./format";
+import { imageParts } from "./image_parts";
 import type { Palette } from "./palette";
 import type { Network, Report } from "./report";
 import { isWide, routingDrawing, routingKey } from "./routing";
@@ -15,14 +16,21 @@ function wiring(edits: number): string {
 
 function card(network: Network, palette: Palette): HTMLElement {
   const { accuracy } = network;
+  const onImages = Boolean(network.images);
+  const score = (value: number | null, name: string): HTMLElement =>
+    el("span", { class: "network-score" }, measured(value, "%", 1), el("span", {}, ` ${name}`));
   return el(
     "article",
-    { class: `network network-${network.rank}`, "aria-label": `${network.rank} network` },
+    {
+      class: `network network-${network.rank}${onImages ? " network-on-images" : ""}`,
+      "aria-label": `${network.rank} network`,
+    },
     el(
       "header",
       {},
       el("span", { class: "rank" }, network.rank),
-      el("span", { class: "network-score" }, measured(accuracy.test, "%", 1), el("span", {}, " test")),
+      score(accuracy.test, onImages ? "unseen" : "test"),
+      onImages ? score(accuracy.seen ?? null, "seen") : null,
     ),
     el(
       "p",
@@ -38,7 +46,8 @@ function card(network: Network, palette: Palette): HTMLElement {
           swatch(palette(network.series)),
           el("span", {}, "A network without modules has no wiring to show."),
         ),
-    network.curve && network.curve.epochs.length ? curveChart(network.curve, network.best_epoch) : null,
+    network.curve && network.curve.epochs.length ? curveChart(network.curve, network.best_epoch, onImages) : null,
+    imageParts(network),
     // The run's name is what `modlab train --from` needs to train it again.
     el("p", { class: "settings" }, `${network.settings}; run ${network.id}`),
   );
@@ -69,7 +78,9 @@ export function gallerySection(report: Report, palette: Palette): HTMLElement {
     return section;
   }
   const unique = (list: string[]): string[] => [...new Set(list)];
+  const routes = el("p", { class: "routing-key" });
   const row = el("div", { class: "networks" });
+  const curves = el("p", { class: "curve-key" });
   const selects = { task: el("select"), series: el("select"), cell: el("select") };
   const wanted = { task: "", series: "", cell: "" };
 
@@ -104,7 +115,15 @@ export function gallerySection(report: Report, palette: Palette): HTMLElement {
     cell.sort((one, other) => kRanks.indexOf(one.rank) - kRanks.indexOf(other.rank));
     row.classList.toggle(
       "networks-wide",
-      cell.some((network) => network.graph && isWide(network.graph)),
+      cell.some((network) => (network.graph && isWide(network.graph)) || (network.images?.images ?? 0) > 2),
+    );
+    const onImages = cell.some((network) => network.images);
+    clear(routes, routingKey(onImages));
+    clear(
+      curves,
+      "Curves, in percent: ",
+      curveLines(onImages).map((line) => el("span", {}, swatchLine(line), line.name)),
+      el("span", {}, "dotted upright: best validation epoch"),
     );
     clear(
       row,
@@ -148,22 +167,16 @@ export function gallerySection(report: Report, palette: Palette): HTMLElement {
         el("button", { type: "button", "aria-label": "Next cell", click: () => step(1) }, "›"),
       ),
     ),
-    routingKey(),
+    routes,
     row,
-    el(
-      "p",
-      { class: "curve-key" },
-      "Curves, in percent: ",
-      kCurves.map((line) => el("span", {}, swatchLine(line), line.name)),
-      el("span", {}, "dotted upright: best validation epoch"),
-    ),
+    curves,
   );
   show();
   return section;
 }
 
-function swatchLine(line: (typeof kCurves)[number]): Element {
-  const piece = swatch({ light: line.light, dark: line.dark, dash: [...line.dash], shape: "none" });
+function swatchLine(line: ReturnType<typeof curveLines>[number]): Element {
+  const piece = swatch({ light: line.light, dark: line.dark, dash: line.dash, shape: "none" });
   piece.lastElementChild?.remove();
   piece.setAttribute("style", inBothThemes(line));
   return piece;

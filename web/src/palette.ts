@@ -180,6 +180,7 @@ export interface Look {
   paper: string; // what is behind the chart
   empty: string; // behind a heat map's missing cells
   ramp: string[]; // sequential, from low to high
+  diverging: string[]; // from low over the middle to high
 }
 
 const kPageFont = "Inter Variable, Inter, system-ui, sans-serif";
@@ -188,6 +189,10 @@ const kFileFont = "Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif";
 // Monotone in lightness, blue to yellow, so that it survives every kind of colour blindness and a photocopy.
 const kRamp = ["#f7f4e3", "#dfe8d0", "#b4d8c6", "#7ec0c0", "#4a9fb8", "#2a78a8", "#1d518c", "#172c62"];
 const kRampOnDark = ["#1c2440", "#23406e", "#28628e", "#37869c", "#5aa9a2", "#8fc7a3", "#c8dfa9", "#f6f0bd"];
+
+// Orange and blue are told apart by all; what is near the middle is near the paper.
+const kDiverging = ["#b34a00", "#dc8442", "#f2c39b", "#f7f4ee", "#a9cbe4", "#5596c6", "#1b5c94"];
+const kDivergingOnDark = ["#ff9d57", "#c06a2c", "#6f4427", "#2a2d33", "#28506f", "#3a86bd", "#7cc4f2"];
 
 export const kLightLook: Look = {
   dark: false,
@@ -200,6 +205,7 @@ export const kLightLook: Look = {
   paper: "#fdfcf9",
   empty: "#f1eee7",
   ramp: kRamp,
+  diverging: kDiverging,
 };
 
 export const kDarkLook: Look = {
@@ -213,6 +219,7 @@ export const kDarkLook: Look = {
   paper: "#14161a",
   empty: "#20242a",
   ramp: kRampOnDark,
+  diverging: kDivergingOnDark,
 };
 
 // For files: black on white, in a font that papers and slides have.
@@ -227,21 +234,36 @@ export const kFileLook: Look = {
   paper: "#ffffff",
   empty: "#f2f2f2",
   ramp: kRamp,
+  diverging: kDiverging,
 };
 
 export function colourOf(style: Style, look: Look): string {
   return look.dark ? style.dark : style.light;
 }
 
-// The ramp's colour at a share between 0 and 1.
-export function rampColour(look: Look, share: number): string {
-  const place = Math.min(Math.max(share, 0), 1) * (look.ramp.length - 1);
-  const before = Math.min(Math.floor(place), look.ramp.length - 2);
-  return mix(look.ramp[before] ?? "#000000", look.ramp[before + 1] ?? "#000000", place - before);
+function between(colours: string[], share: number): string {
+  const place = Math.min(Math.max(share, 0), 1) * (colours.length - 1);
+  const before = Math.min(Math.floor(place), colours.length - 2);
+  return mix(colours[before] ?? "#000000", colours[before + 1] ?? "#000000", place - before);
 }
 
+// The ramp's colour at a share between 0 and 1.
+export function rampColour(look: Look, share: number): string {
+  return between(look.ramp, share);
+}
+
+export function divergingColour(look: Look, share: number): string {
+  return between(look.diverging, share);
+}
+
+// A colour of either theme, for what CSS paints.
+export function inBothLooks(colour: (look: Look) => string): { light: string; dark: string } {
+  return { light: colour(kLightLook), dark: colour(kDarkLook) };
+}
+
+// White or black: only these two reach a contrast of 4.5 on every background.
 export function inkOn(background: string): string {
-  return contrast(background, "#ffffff") > contrast(background, "#14171c") ? "#ffffff" : "#14171c";
+  return contrast(background, "#ffffff") > contrast(background, "#000000") ? "#ffffff" : "#000000";
 }
 
 // Pool members in the gallery. Each is also numbered, since eight hues are more than anyone tells apart.

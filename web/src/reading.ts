@@ -16,6 +16,14 @@ export function readingSection(report: Report): HTMLElement {
         "The share of output bits that are right, at the first epoch with the best validation accuracy. The",
         "dashed line is the score of a network that always answers 0; a curve near it has learned nothing.",
       ),
+      report.gallery.some((network) => network.images)
+        ? item(
+            "Seen and unseen",
+            "Networks on images learn from some combinations of digits. Seen accuracy is on the combinations that were",
+            "trained on, with images that were not; unseen accuracy is on combinations that were never trained on: a",
+            "network that reads each digit for itself does as well on them.",
+          )
+        : null,
       item(
         "Selection",
         "Settings are chosen by validation accuracy alone, averaged over training seeds, and separately for",

@@ -119,11 +119,49 @@ export interface Network {
   series: string;
   task: string;
   settings: string;
-  accuracy: { train: number | null; validation: number | null; test: number | null };
+  // Of networks on images, `test` is on digit combinations that were never trained on (unseen), and `seen` on those
+  // that were, with other images.
+  accuracy: { train: number | null; validation: number | null; test: number | null; seen?: number | null };
   best_epoch: number;
   edit_distance: number | null;
   graph: RoutingGraph | null; // null for a network without modules
   curve: Curve | null;
+  images?: ImageDetails | null; // of networks on images only
+}
+
+// What a network makes of images. image_details.ts fills up what is missing.
+export interface ImageDetails {
+  digits: number; // 8: digits 0 to 7
+  images: number; // in a sample, 2 to 4
+  outputs: string[]; // names of the task's outputs
+  rows: number; // of an image
+  columns: number;
+  modules: ImageModule[]; // what reads the images; empty for a network without modules
+  combinations: Combination[]; // every digit combination
+  examples: Example[]; // some real samples, mostly of unseen combinations
+}
+
+export interface ImageModule {
+  name: string; // "image module 1", "shared image module"
+  reads: string; // "image 1", "image 1 and image 2", "nothing"
+  means: (number | null)[][]; // [output][digit]: mean output over test images of that digit
+  specialisation: number | null; // 0 to 1
+}
+
+export type Part = "train" | "validation" | "unseen";
+
+export interface Combination {
+  digits: number[];
+  part: Part;
+  accuracy: number | null; // percent of right bits, with images that were not trained on
+}
+
+export interface Example {
+  digits: number[];
+  part: Part;
+  pixels: string[]; // base64 of rows * columns bytes for each image; empty where the images are not at hand
+  truth: (number | null)[]; // of each output, 0 or 1
+  says: (number | null)[]; // of each output, the probability of 1
 }
 
 export interface RoutingGraph {
@@ -131,14 +169,17 @@ export interface RoutingGraph {
   edges: { from: string; to: string; state: "right" | "wrong" | "missing" }[];
 }
 
+// Levels of a network on images: 0 the images of a sample, 1 the values that image slots give, 2 and up the modules.
+// The label of a value is its slot's name and a number, "image slot 1, value 2": what stands before the last number
+// tells which values belong together.
 export interface RoutingNode {
   id: string;
-  kind: "input" | "module" | "output";
+  kind: "input" | "module" | "output" | "image" | "value";
   level: number;
   index: number;
   label: string;
-  pool: number | null;
-  gate: string | null; // "XOR(x0,x1)"
+  pool: number | null; // of a value, the shared image module
+  gate: string | null; // "XOR(x0,x1)"; of a value "bit 2 of image 1"
   correlation: number | null; // signed
   surplus: boolean;
 }
@@ -148,6 +189,7 @@ export interface Curve {
   train: (number | null)[];
   validation: (number | null)[];
   test: (number | null)[];
+  seen?: (number | null)[] | null; // of networks on images only
 }
 
 export interface Chosen {

@@ -1,106 +1,42 @@
-// The wiring a network learned, drawn over the true one: inputs above, outputs below.
+// The wiring a network learned, drawn over the true one.
 import { el, svg } from "./dom";
 import { kPool } from "./palette";
 import type { RoutingGraph, RoutingNode } from "./report";
 import { isNumber } from "./report";
+import type { Placed } from "./routing_layout";
+import { arrange, groupsOf, slotOf } from "./routing_layout";
 import { inBothThemes } from "./swatch";
 
-const kRowHeight = 92;
-const kModuleHeight = 44;
-const kPillHeight = 22;
-const kTop = 6;
+const kSlotHead = 18;
+const kSlotPadding = 6;
 
-interface Placed {
-  node: RoutingNode;
-  x: number;
-  y: number;
-  width: number;
-  height: number;
-}
-
-// What a node reads in the true graph.
-function trueSources(graph: RoutingGraph, id: string, placed: Map<string, Placed>): Placed[] {
-  return graph.edges
-    .filter((edge) => edge.to === id && edge.state !== "wrong")
-    .flatMap((edge) => placed.get(edge.from) ?? []);
-}
-
-function middle(nodes: Placed[]): number | null {
-  return nodes.length ? nodes.reduce((sum, node) => sum + node.x, 0) / nodes.length : null;
-}
-
-function levelsOf(graph: RoutingGraph): RoutingNode[][] {
-  const levels = new Map<number, RoutingNode[]>();
-  for (const node of graph.nodes) {
-    levels.set(node.level, [...(levels.get(node.level) ?? []), node]);
-  }
-  return [...levels.entries()]
-    .sort(([one], [other]) => one - other)
-    .map(([, nodes]) => [...nodes].sort((one, other) => one.index - other.index));
-}
-
-function arrange(graph: RoutingGraph): { placed: Map<string, Placed>; width: number; height: number } {
-  const levels = levelsOf(graph);
-  const most = Math.max(...levels.map((level) => level.filter((node) => node.kind === "module").length), 1);
-  const moduleWidth = most <= 3 ? 102 : most <= 4 ? 84 : 78;
-  const widthOf = (node: RoutingNode): number =>
-    node.kind !== "module" ? 44 : node.surplus && most > 3 ? 52 : moduleWidth;
-  const space = (node: RoutingNode): number => widthOf(node) + 10;
-  const width = Math.max(340, ...levels.map((level) => level.reduce((sum, node) => sum + space(node), 0)));
-  const placed = new Map<string, Placed>();
-  levels.forEach((level, row) => {
-    const needed = level.reduce((sum, node) => sum + space(node), 0);
-    const stretch = Math.min(width / needed, 1.7);
-    let left = (width - needed * stretch) / 2;
-    // Modules stand where their gates stand in the true graph, whichever slot they are in, so that networks of one cell
-    // look alike as far as they are; surplus ones come last.
-    const wish = new Map(
-      level.map((node) => [
-        node,
-        node.kind !== "module"
-          ? node.index
-          : node.surplus
-            ? Infinity
-            : (middle(trueSources(graph, node.id, placed)) ?? width),
-      ]),
+// Frames around the values of one image slot each, and the slot's name with that of the module it uses.
+function drawSlots(graph: RoutingGraph, placed: Map<string, Placed>): { frames: SVGElement[]; names: SVGElement[] } {
+  const frames: SVGElement[] = [];
+  const names: SVGElement[] = [];
+  for (const group of groupsOf(graph.nodes.filter((node) => node.kind === "value"))) {
+    const boxes = group.flatMap((node) => placed.get(node.id) ?? []);
+    const [first, last] = [boxes[0], boxes[boxes.length - 1]];
+    const name = first ? slotOf(first.node) : "";
+    if (!first || !last || !name) {
+      continue;
+    }
+    const left = first.x - first.width / 2 - kSlotPadding;
+    const top = first.y - first.height / 2;
+    const pool = isNumber(first.node.pool) ? ` · m${first.node.pool}` : "";
+    frames.push(
+      svg("rect", {
+        class: "slot",
+        x: left,
+        y: top - kSlotHead,
+        width: last.x + last.width / 2 + kSlotPadding - left,
+        height: first.height + kSlotHead + kSlotPadding,
+        rx: 9,
+      }),
     );
-    [...level]
-      .sort((one, other) => (wish.get(one) === wish.get(other) ? 0 : (wish.get(one) ?? 0) - (wish.get(other) ?? 0)))
-      .forEach((node) => {
-        const module = node.kind === "module";
-        const room = space(node) * stretch;
-        left += room;
-        placed.set(node.id, {
-          node,
-          x: left - room / 2,
-          y: kTop + kModuleHeight / 2 + row * kRowHeight - (row === 0 ? (kModuleHeight - kPillHeight) / 2 : 0),
-          width: widthOf(node),
-          height: module ? kModuleHeight : kPillHeight,
-        });
-      });
-  });
-  placeOutputs(graph, placed, width);
-  return {
-    placed,
-    width,
-    height: kTop * 2 + kModuleHeight + (levels.length - 1) * kRowHeight - (kModuleHeight - kPillHeight) / 2,
-  };
-}
-
-// An output stands below what it should read, as far as its neighbours let it.
-function placeOutputs(graph: RoutingGraph, placed: Map<string, Placed>, width: number): void {
-  const outputs = [...placed.values()].filter(({ node }) => node.kind === "output");
-  for (const output of outputs) {
-    output.x = middle(trueSources(graph, output.node.id, placed)) ?? output.x;
+    names.push(svg("text", { class: "slot-name", x: left + 8, y: top - 5, "font-size": 10.5 }, `${name}${pool}`));
   }
-  const gap = 54;
-  outputs.sort((one, other) => one.node.index - other.node.index);
-  outputs.forEach((output, at) => {
-    const before = outputs[at - 1];
-    output.x = Math.max(output.x, before ? before.x + gap : gap / 2);
-  });
-  const overhang = Math.max(0, (outputs[outputs.length - 1]?.x ?? 0) + gap / 2 - width);
-  outputs.forEach((output) => (output.x -= overhang));
+  return { frames, names };
 }
 
 const kStateNames = { right: "right", wrong: "wrong", missing: "missing" };
@@ -143,6 +79,15 @@ function drawEdges(graph: RoutingGraph, placed: Map<string, Placed>): SVGElement
     });
 }
 
+// Image modules are another pool than the modules above them, and take the hues from the other end.
+function poolColour({ pool, kind }: RoutingNode): { light: string; dark: string } | null {
+  if (!isNumber(pool)) {
+    return null;
+  }
+  const at = ((pool % kPool.length) + kPool.length) % kPool.length;
+  return kPool[kind === "value" ? kPool.length - 1 - at : at] ?? null;
+}
+
 function drawNode({ node, x, y, width, height }: Placed): SVGElement {
   const text = (words: string, down: number, size: number, name: string): SVGElement =>
     svg(
@@ -155,25 +100,28 @@ function drawNode({ node, x, y, width, height }: Placed): SVGElement {
       },
       words,
     );
-  const colour = node.pool === null ? null : kPool[((node.pool % kPool.length) + kPool.length) % kPool.length];
+  const colour = poolColour(node);
   const box = svg("rect", {
     x: x - width / 2,
     y: y - height / 2,
     width,
     height,
-    rx: node.kind === "module" ? 7 : height / 2,
+    rx: node.kind === "module" || node.kind === "value" ? 7 : node.kind === "image" ? 3 : height / 2,
   });
-  if (node.kind !== "module") {
+  if (node.kind !== "module" && node.kind !== "value") {
     return svg("g", { class: `node node-${node.kind}` }, box, text(node.label, 4, 12, "node-name"));
   }
   const correlation = isNumber(node.correlation)
     ? `r ${node.correlation <= -0.005 ? "−" : ""}${Math.abs(node.correlation).toFixed(2)}`
     : "";
-  const pool = node.pool === null ? "" : width < 100 ? `m${node.pool}` : `module ${node.pool}`;
+  const value = node.kind === "value";
+  const poolName = value ? `image module ${node.pool}` : width < 100 ? `m${node.pool}` : `module ${node.pool}`;
+  const pool = isNumber(node.pool) ? poolName : "";
+  const nothing = value ? "no bit" : "no gate";
   const title = [
     node.label,
     node.surplus ? "surplus" : "",
-    node.gate ? `computes ${node.gate}` : "no gate of its own",
+    node.gate ? `${value ? "says" : "computes"} ${node.gate}` : `${nothing} of its own`,
     correlation,
     pool,
   ]
@@ -182,19 +130,31 @@ function drawNode({ node, x, y, width, height }: Placed): SVGElement {
   return svg(
     "g",
     {
-      class: `node node-module${node.surplus ? " node-surplus" : ""}${colour ? " node-pooled" : ""}`,
+      class: `node node-${node.kind}${node.surplus ? " node-surplus" : ""}${colour ? " node-pooled" : ""}`,
       style: colour ? inBothThemes(colour) : null,
     },
     svg("title", {}, title),
     box,
-    text(node.gate ?? (node.surplus ? "surplus" : node.label), -3, 12, "node-gate"),
-    text(
-      [correlation || (node.gate || node.surplus ? "" : "no gate"), pool].filter(Boolean).join(" · "),
-      13,
-      10.5,
-      "node-detail",
-    ),
+    value
+      ? valueWords(node, correlation).map((words, line) =>
+          text(words, -9 + 12.5 * line, line ? 10 : 11, line ? "node-detail" : "node-gate"),
+        )
+      : [
+          text(node.gate ?? (node.surplus ? "surplus" : node.label), -3, 12, "node-gate"),
+          text(
+            [correlation || (node.gate || node.surplus ? "" : nothing), pool].filter(Boolean).join(" · "),
+            13,
+            10.5,
+            "node-detail",
+          ),
+        ],
   );
+}
+
+// "bit 2 of image 1" takes two lines, and what is left of the slot's name is no news.
+function valueWords(node: RoutingNode, correlation: string): string[] {
+  const [bit = "", image = ""] = node.gate ? node.gate.split(" of ") : [node.surplus ? "surplus" : "no bit"];
+  return [bit, image, correlation].filter(Boolean);
 }
 
 // Whether there are too many modules on a level for a third of the page.
@@ -204,6 +164,7 @@ export function isWide(graph: RoutingGraph): boolean {
 
 export function routingDrawing(graph: RoutingGraph, name: string): HTMLElement {
   const { placed, width, height } = arrange(graph);
+  const slots = drawSlots(graph, placed);
   const tally = (state: string): number => graph.edges.filter((edge) => edge.state === state).length;
   const words = `${name}: ${tally("right")} right edges, ${tally("wrong")} wrong, ${tally("missing")} missing.`;
   return el(
@@ -217,22 +178,22 @@ export function routingDrawing(graph: RoutingGraph, name: string): HTMLElement {
         role: "img",
         "aria-label": words,
       },
+      slots.frames,
       drawEdges(graph, placed),
+      slots.names,
       [...placed.values()].map(drawNode),
     ),
   );
 }
 
-export function routingKey(): HTMLElement {
+export function routingKey(onImages: boolean): HTMLElement[] {
   const sample = (state: string): SVGElement =>
     svg(
       "svg",
       { width: 34, height: 12, viewBox: "0 0 34 12", "aria-hidden": "true" },
       svg("path", { class: `edge edge-${state}`, d: "M2,6H32" }),
     );
-  return el(
-    "p",
-    { class: "routing-key" },
+  return [
     el("span", {}, sample("right"), "right edge"),
     el("span", {}, sample("wrong"), "wrong edge"),
     el("span", {}, sample("missing"), "missing edge"),
@@ -241,5 +202,14 @@ export function routingKey(): HTMLElement {
       {},
       "Boxes are modules: the gate they match best, r the correlation with it (negative: its complement), colour and number which module of the pool it is.",
     ),
-  );
+    ...(onImages
+      ? [
+          el(
+            "span",
+            {},
+            "Framed boxes are the values of an image slot: the bit of a digit they match best; m is which image module of the pool the slot uses.",
+          ),
+        ]
+      : []),
+  ];
 }

@@ -1,6 +1,7 @@
 // A series as it looks in the charts: a piece of its line with its point.
 import { svg } from "./dom";
 import type { Style } from "./palette";
+import { inkOn } from "./palette";
 
 const kPoints: Record<string, string> = {
   circle: "M-3.4,0A3.4,3.4 0 1,1 3.4,0A3.4,3.4 0 1,1 -3.4,0Z",
@@ -15,6 +16,11 @@ const kPoints: Record<string, string> = {
 
 export function inBothThemes(style: { light: string; dark: string }): string {
   return `--light:${style.light};--dark:${style.dark}`;
+}
+
+// For `.filled`: a background with what can be read on it.
+export function filledInBothThemes(style: { light: string; dark: string }): string {
+  return `${inBothThemes(style)};--ink-light:${inkOn(style.light)};--ink-dark:${inkOn(style.dark)}`;
 }
 
 export function swatch(style: Style, block = false): SVGElement {

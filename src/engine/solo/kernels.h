@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/aligned_vector.h"
 #include "engine/kernels/kernels.h"
 
 // The solo kernels: one network at a time, for networks whose first layer reads images. A vector holds neighbouring
@@ -30,13 +31,15 @@ inline constexpr int kPixelUnits = 128;
 
 // Images as their pixels that are not zero, in the order of the pixels.
 struct PixelImages {
-  int pixels = 0;  // of an image, zero ones included
+  // Of an image, zero ones included. Even, since they are taken in pairs: where images have an odd number, the last is
+  // one that no image has.
+  int pixels = 0;
   std::array<float, 256> value_of_byte{};
 
   // One by one, for the forward product.
-  std::vector<std::uint16_t> places;
-  std::vector<std::uint8_t> bytes;
-  std::vector<std::uint32_t> begin;  // [image][band], and the end of the last
+  AlignedVector<std::uint16_t> places;
+  AlignedVector<std::uint8_t> bytes;
+  AlignedVector<std::uint32_t> begin;  // [image][band], and the end of the last
 
   // Two neighbours at a time, 2 p and 2 p + 1, for the weights' gradient: where one is not zero, the other seldom is,
   // and both take their products from one load.
@@ -44,8 +47,8 @@ struct PixelImages {
     std::uint16_t place;
     std::uint8_t left, right;
   };
-  std::vector<Pair> pairs;
-  std::vector<std::uint32_t> pairs_begin;  // [image], and the end of the last
+  AlignedVector<Pair> pairs;
+  AlignedVector<std::uint32_t> pairs_begin;  // [image], and the end of the last
 
   std::size_t count() const { return pairs_begin.empty() ? 0 : pairs_begin.size() - 1; }
   std::size_t bands() const { return static_cast<std::size_t>(band_count(pixels)); }
@@ -72,23 +75,25 @@ struct PixelForward {
   bool relu;
 };
 
-// The rows of a batch seen from the pairs of inputs: for each pair the rows where it is not zero, ascending.
-template <typename T>
+// The rows of a batch seen from the pairs of inputs: for each pair the rows where it is not zero, ascending. Small
+// entries, since they are written in no order: all of a batch's lie in the first cache level.
 struct PixelColumns {
   struct Entry {
-    std::uint32_t row;
-    T left, right;
+    std::uint16_t row;
+    std::uint8_t left, right;
   };
+  const PixelImages* images = nullptr;
   std::vector<std::uint32_t> begin;  // [pair], and the end of the last
   std::vector<Entry> entries;
 
   int pairs() const { return static_cast<int>(begin.size()) - 1; }
 };
 
-// dW = x' dy, or dW += x' dy, of such a block.
+// dW = x' dy, or dW += x' dy, of such a block, for the inputs of the pairs [first, last): gradients begin with theirs.
 template <typename T>
 struct PixelGradient {
-  const PixelColumns<T>* columns;
+  const PixelColumns* columns;
+  int first, last;
   const T* dy;
   int dy_stride;
   T* gradients;

@@ -35,7 +35,7 @@ Optimizer::Optimizer(const engine::Kernels<float>& kernels, Network<float>& netw
   }
 }
 
-void Optimizer::update(double rate_factor) {
+void Optimizer::update(double rate_factor, const std::vector<LateGradient<float>*>& late) {
   const AdamScales scales = AdamScales::after(++steps_);
   for (const Stretch& stretch : stretches_) {
     const double rate = stretch.rate == Rate::kFunctional ? lane_.lr
@@ -44,16 +44,46 @@ void Optimizer::update(double rate_factor) {
     std::ranges::fill(rate_, static_cast<float>(rate * rate_factor));
     std::ranges::fill(decay_,
                       static_cast<float>(stretch.structural ? lane_.weight_decay_structural : lane_.weight_decay));
-    kernels_.update({.kind = kind_,
-                     .parameters = parameters_.all_values().data() + stretch.begin,
-                     .gradients = parameters_.all_gradients().data() + stretch.begin,
-                     .first = first_.data() + stretch.begin,
-                     .second = second_.data() + stretch.begin,
-                     .mask = mask_.empty() ? nullptr : mask_.data() + stretch.begin,
-                     .rate = rate_.data(),
-                     .weight_decay = decay_.data(),
-                     .scales = scales,
-                     .count = static_cast<int>((stretch.end - stretch.begin) / kernels_.lanes)});
+    std::size_t begin = stretch.begin;
+    // Late gradients come in the order of their tensors.
+    for (LateGradient<float>* gradient : late) {
+      const std::size_t first = parameters_.offset(gradient->tensor());
+      if (first >= begin && first < stretch.end) {
+        update_range(begin, first - begin, parameters_.all_gradients().data() + begin, scales);
+        update_late(*gradient, scales);
+        begin = first + parameters_.padded_count(gradient->tensor());
+      }
+    }
+    update_range(begin, stretch.end - begin, parameters_.all_gradients().data() + begin, scales);
+  }
+}
+
+void Optimizer::update_range(std::size_t begin, std::size_t count, float* gradients, AdamScales scales) {
+  kernels_.update({.kind = kind_,
+                   .parameters = parameters_.all_values().data() + begin,
+                   .gradients = gradients,
+                   .first = first_.data() + begin,
+                   .second = second_.data() + begin,
+                   .mask = mask_.empty() ? nullptr : mask_.data() + begin,
+                   .rate = rate_.data(),
+                   .weight_decay = decay_.data(),
+                   .scales = scales,
+                   .count = static_cast<int>(count) / kernels_.lanes});
+}
+
+void Optimizer::update_late(LateGradient<float>& late, AdamScales scales) {
+  // 16 kB: half of the smallest first cache level.
+  constexpr int kPieceInputs = 32;
+  piece_.resize(static_cast<std::size_t>(kPieceInputs) * kPixelUnits);
+  const std::size_t offset = parameters_.offset(late.tensor());
+  for (int unit = 0; unit < late.units(); unit += kPixelUnits) {
+    const auto units = static_cast<std::size_t>(std::min(kPixelUnits, late.units() - unit));
+    const std::size_t block = offset + static_cast<std::size_t>(unit) * late.inputs();
+    for (int first = 0; first < late.inputs(); first += kPieceInputs) {
+      const int last = std::min(first + kPieceInputs, late.inputs());
+      late.compute(unit, first, last, piece_.data());
+      update_range(block + first * units, (last - first) * units, piece_.data(), scales);
+    }
   }
 }
 

@@ -15,8 +15,8 @@ class Optimizer {
   Optimizer(const engine::Kernels<float>& kernels, Network<float>& network, OptimizerKind kind,
             const LaneSettings& lane);
 
-  // `rate_factor`: what the schedule makes of the learning rates.
-  void update(double rate_factor);
+  // `rate_factor`: what the schedule makes of the learning rates. `late`: gradients that are still to be computed.
+  void update(double rate_factor, const std::vector<LateGradient<float>*>& late = {});
 
  private:
   // Parameters that follow one rate and one weight decay: a stretch that one call updates.
@@ -27,6 +27,10 @@ class Optimizer {
     bool structural = false;
   };
 
+  // The parameters [begin, begin + count), with gradients given.
+  void update_range(std::size_t begin, std::size_t count, float* gradients, AdamScales scales);
+  void update_late(LateGradient<float>& late, AdamScales scales);
+
   const engine::Kernels<float>& kernels_;
   Parameters<float>& parameters_;
   OptimizerKind kind_;
@@ -34,6 +38,7 @@ class Optimizer {
   std::vector<Stretch> stretches_;
   AlignedVector<float> first_, second_, mask_;
   AlignedVector<float> rate_, decay_;
+  AlignedVector<float> piece_;  // of a late gradient
   int steps_ = 0;
 };
 

@@ -104,9 +104,10 @@ template <typename T, int kVectors>
 HWY_INLINE void pixel_gradient_at(const solo::PixelGradient<T>& a, int unit) {
   const Tag<T> d;
   const std::size_t lanes = hn::Lanes(d);
-  const solo::PixelColumns<T>& columns = *a.columns;
-  for (int pair = 0; pair < columns.pairs(); ++pair) {
-    T* HWY_RESTRICT left = a.gradients + static_cast<std::size_t>(2 * pair) * a.units + unit;
+  const solo::PixelColumns& columns = *a.columns;
+  const float* value_of_byte = columns.images->value_of_byte.data();
+  for (int pair = a.first; pair < a.last; ++pair) {
+    T* HWY_RESTRICT left = a.gradients + static_cast<std::size_t>(2 * (pair - a.first)) * a.units + unit;
     T* HWY_RESTRICT right = left + a.units;
     Vector<T> left_sums[kVectors];
     Vector<T> right_sums[kVectors];
@@ -116,10 +117,10 @@ HWY_INLINE void pixel_gradient_at(const solo::PixelGradient<T>& a, int unit) {
       right_sums[v] = a.add ? hn::Load(d, right + v * lanes) : hn::Zero(d);
     }
     for (std::uint32_t at = columns.begin[pair]; at < columns.begin[pair + 1]; ++at) {
-      const auto& entry = columns.entries[at];
+      const solo::PixelColumns::Entry entry = columns.entries[at];
       const T* HWY_RESTRICT dy = a.dy + static_cast<std::size_t>(entry.row) * a.dy_stride + unit;
-      const auto left_value = hn::Set(d, entry.left);
-      const auto right_value = hn::Set(d, entry.right);
+      const auto left_value = hn::Set(d, static_cast<T>(value_of_byte[entry.left]));
+      const auto right_value = hn::Set(d, static_cast<T>(value_of_byte[entry.right]));
       MODLAB_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const auto upstream = loaded_once(hn::Load(d, dy + v * lanes));

@@ -12,7 +12,6 @@ namespace modlab::engine::solo {
 PixelImages make_pixel_images(std::span<const std::uint8_t> bytes, int pixels, bool normalized);
 
 // The same rows seen from the inputs; reuses the memory of `columns`.
-template <typename T>
-void make_columns(const PixelRows& rows, PixelColumns<T>& columns);
+void make_columns(const PixelRows& rows, PixelColumns& columns);
 
 }  // namespace modlab::engine::solo

@@ -172,6 +172,7 @@ class SoloTrainer {
 
   void step(int first, int batch_rows, double rate_factor, Sums& sums) {
     draw_noise();
+    step_.late = batch_rows <= kChunkRows;
     network_.begin_step(step_);
     for (int done = 0; done < batch_rows; done += kChunkRows) {
       const int rows = std::min(kChunkRows, batch_rows - done);
@@ -188,7 +189,7 @@ class SoloTrainer {
       network_.backward(samples, outputs_.gradients());
     }
     network_.end_step(step_);
-    optimizer_.update(rate_factor);
+    optimizer_.update(rate_factor, step_.late ? network_.late_gradients() : std::vector<LateGradient<float>*>{});
     ++step_count_;
   }
 

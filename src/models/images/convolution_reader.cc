@@ -222,11 +222,13 @@ class ConvolutionReader : public Reader<T> {
 
   T* doutput(int use) override { return uses_[use].layers.dy.back().data(); }
 
-  void begin_backward() override {
+  void begin_backward(bool /*late*/) override {
     layers_.begin_backward(parameters_);
     first_.begin_backward();
     second_.begin_backward();
   }
+
+  engine::solo::LateGradient<T>* late_gradient() override { return nullptr; }
 
   void backward(int use, const PixelRows& x) override {
     Use& here = uses_[use];

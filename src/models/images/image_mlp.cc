@@ -24,7 +24,7 @@ class ImageMlp : public engine::solo::Network<T> {
   const engine::Layout& layout() const override { return places_.layout; }
   engine::solo::Parameters<T>& parameters() override { return parameters_; }
 
-  void begin_step(const engine::solo::Step<T>& /*step*/) override { reader_->begin_backward(); }
+  void begin_step(const engine::solo::Step<T>& step) override { reader_->begin_backward(step.late); }
   Logits<T> forward(const Samples& samples) override { return evaluate(samples); }
 
   void backward(const Samples& samples, const T* dlogits) override {
@@ -34,6 +34,10 @@ class ImageMlp : public engine::solo::Network<T> {
   }
 
   void end_step(const engine::solo::Step<T>& /*step*/) override {}
+  std::vector<engine::solo::LateGradient<T>*> late_gradients() override {
+    engine::solo::LateGradient<T>* late = reader_->late_gradient();
+    return late == nullptr ? std::vector<engine::solo::LateGradient<T>*>{} : std::vector{late};
+  }
   void begin_evaluation() override {}
 
   Logits<T> evaluate(const Samples& samples) override {

@@ -41,7 +41,7 @@ class ImageModular : public engine::solo::Network<T> {
   void begin_step(const engine::solo::Step<T>& step) override {
     choose(step.noise);
     for (const auto& reader : readers_) {
-      reader->begin_backward();
+      reader->begin_backward(step.late);
     }
     levels_.begin_backward();
   }
@@ -61,6 +61,16 @@ class ImageModular : public engine::solo::Network<T> {
       image_members_.finish(parameters_, step, kernels_);
     }
     levels_.end_step(step);
+  }
+
+  std::vector<engine::solo::LateGradient<T>*> late_gradients() override {
+    std::vector<engine::solo::LateGradient<T>*> late;
+    for (const auto& reader : readers_) {
+      if (engine::solo::LateGradient<T>* gradient = reader->late_gradient()) {
+        late.push_back(gradient);
+      }
+    }
+    return late;
   }
 
   void begin_evaluation() override { choose(nullptr); }

@@ -18,9 +18,11 @@ class Reader {
   virtual const T* forward(int use, const engine::solo::PixelRows& x) = 0;
   // Where the gradient of those values goes before backward.
   virtual T* doutput(int use) = 0;
-  // Once in a step, before its backward passes.
-  virtual void begin_backward() = 0;
+  // Once in a step, before its backward passes; `late`: the first layer's gradient is asked for afterwards.
+  virtual void begin_backward(bool late) = 0;
   virtual void backward(int use, const engine::solo::PixelRows& x) = 0;
+  // Null if there is none, or nobody has used the reader backward.
+  virtual engine::solo::LateGradient<T>* late_gradient() = 0;
 
   // The sum over rows and pixels of dL/dpixel times the pixel of the image that was read: half of what an image
   // selection learns from. All layers before the first ReLU are linear, so this is a sum over that layer's units.

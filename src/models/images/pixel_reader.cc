@@ -14,7 +14,7 @@ using engine::solo::PixelRows;
 
 // Fully connected layers, the first of them on pixels.
 template <typename T>
-class PixelReader : public Reader<T> {
+class PixelReader : public Reader<T>, public engine::solo::LateGradient<T> {
  public:
   PixelReader(const ImageReader& shape, const ReaderTensors& tensors, int uses, engine::solo::Parameters<T>& parameters,
               const engine::solo::Kernels<T>& kernels)
@@ -29,7 +29,7 @@ class PixelReader : public Reader<T> {
     const std::size_t size = static_cast<std::size_t>(kChunkRows) * units_;
     product_.resize(size);
     for (int use = 0; use < uses; ++use) {
-      uses_.push_back({AlignedVector<T>(size), AlignedVector<T>(size), more_.make_use(kChunkRows)});
+      uses_.push_back({AlignedVector<T>(size), AlignedVector<T>(size), more_.make_use(kChunkRows), {}});
     }
   }
 
@@ -41,9 +41,10 @@ class PixelReader : public Reader<T> {
 
   T* doutput(int use) override { return has_more_ ? uses_[use].more.dy.back().data() : uses_[use].dy.data(); }
 
-  void begin_backward() override {
+  void begin_backward(bool late) override {
     more_.begin_backward(parameters_);
-    has_gradient_ = false;
+    is_late_ = late;
+    used_.clear();
   }
 
   void backward(int use, const PixelRows& x) override {
@@ -51,21 +52,28 @@ class PixelReader : public Reader<T> {
     if (has_more_) {
       more_.backward(parameters_, here.y.data(), true, true, x.rows, here.more);
     }
-    engine::solo::make_columns(x, columns_);
-    for_each_block([&](int unit, int units) {
-      kernels_.pixel_gradient({.columns = &columns_,
-                               .dy = dfirst(use) + unit,
-                               .dy_stride = units_,
-                               .gradients = parameters_.gradients(first_) + block_offset(unit),
-                               .units = units,
-                               .add = has_gradient_});
-    });
-    has_gradient_ = true;
+    engine::solo::make_columns(x, here.columns);
+    if (!is_late_) {
+      for_each_block([&](int unit, int units) {
+        add_gradient(use, unit, units, 0, inputs_, parameters_.gradients(first_) + block_offset(unit), !used_.empty());
+      });
+    }
+    used_.push_back(use);
     T* bias_gradient = parameters_.gradients(first_ + 1);
     for (int row = 0; row < x.rows; ++row) {
       for (int unit = 0; unit < units_; ++unit) {
         bias_gradient[unit] += dfirst(use)[static_cast<std::size_t>(row) * units_ + unit];
       }
+    }
+  }
+
+  engine::solo::LateGradient<T>* late_gradient() override { return is_late_ && !used_.empty() ? this : nullptr; }
+  std::size_t tensor() const override { return first_; }
+  int inputs() const override { return inputs_; }
+  int units() const override { return units_; }
+  void compute(int unit, int first, int last, T* gradients) override {
+    for (std::size_t at = 0; at < used_.size(); ++at) {
+      add_gradient(used_[at], unit, std::min(kPixelUnits, units_ - unit), first, last, gradients, at > 0);
     }
   }
 
@@ -90,7 +98,20 @@ class PixelReader : public Reader<T> {
   struct Use {
     AlignedVector<T> y, dy;  // of the first layer
     typename LayerStack<T>::Use more;
+    engine::solo::PixelColumns columns;
   };
+
+  // One use's gradient of the weights of some inputs and a block of units: written, or added.
+  void add_gradient(int use, int unit, int units, int first_input, int last_input, T* gradients, bool add) {
+    kernels_.pixel_gradient({.columns = &uses_[use].columns,
+                             .first = first_input / 2,
+                             .last = last_input / 2,
+                             .dy = dfirst(use) + unit,
+                             .dy_stride = units_,
+                             .gradients = gradients,
+                             .units = units,
+                             .add = add});
+  }
 
   const T* bias() const { return parameters_.values(first_ + 1); }
   const T* dfirst(int use) const { return has_more_ ? uses_[use].more.dx.data() : uses_[use].dy.data(); }
@@ -124,8 +145,8 @@ class PixelReader : public Reader<T> {
   LayerStack<T> more_;
   std::vector<Use> uses_;
   AlignedVector<T> product_;
-  engine::solo::PixelColumns<T> columns_;
-  bool has_gradient_ = false;  // since begin_backward
+  bool is_late_ = false;
+  std::vector<int> used_;  // backward, since begin_backward
 };
 
 }  // namespace
