@@ -1,33 +1,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <chrono>
-#include <cmath>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <utility>
 
 #include "bench/ours.h"
 #include "bench/rivals.h"
 #include "bench/work.h"
 #include "cli/arguments.h"
+#include "cli/bench_suite.h"
 #include "cli/verbs.h"
 #include "core/errors.h"
-#include "measures/flops.h"
-#include "measures/statistics.h"
-#include "models/blueprint.h"
-#include "tasks/mnist_files.h"
-#include "tasks/task_file.h"
 
 namespace modlab::cli {
 namespace {
-
-using bench::Work;
-using nlohmann::ordered_json;
-
-constexpr int kEpochs = 1000;
 
 const std::vector<Option>& options() {
   static const std::vector<Option> kOptions = {
@@ -58,18 +44,9 @@ void print_help() {
       describe_options(options()));
 }
 
-// What was asked for.
-struct Request {
-  std::string suite;
-  std::string work;  // part of a name; empty: all
-  bool against_torch = false;
-  bool curves = false;
-  bool as_json = false;
-};
-
-Request read_request(const Arguments& arguments) {
+BenchRequest read_request(const Arguments& arguments) {
   const std::vector<std::string>& suites = arguments.positional();
-  Request request;
+  BenchRequest request;
   request.suite = suites.empty() ? "boolean" : suites.front();
   if (request.suite != "boolean" && request.suite != "mnist") {
     throw ConfigError(
@@ -92,8 +69,10 @@ Request read_request(const Arguments& arguments) {
   return request;
 }
 
-std::vector<Work> chosen_work(std::vector<Work> list, const Request& request) {
-  std::erase_if(list, [&](const Work& work) { return work.name.find(request.work) == std::string::npos; });
+}  // namespace
+
+std::vector<bench::Work> chosen_work(std::vector<bench::Work> list, const BenchRequest& request) {
+  std::erase_if(list, [&](const bench::Work& work) { return work.name.find(request.work) == std::string::npos; });
   if (list.empty()) {
     throw ConfigError(
         fmt::format("no work is named like '{}'; `modlab bench {}` lists all", request.work, request.suite));
@@ -105,480 +84,13 @@ std::string torch_text(const std::string& version, const std::string& blas) {
   return fmt::format("PyTorch {} on {}", version, blas);
 }
 
-// The rivals: script, networks at once, and epochs that take about a second.
-struct Rival {
-  const char* name;
-  const char* script;
-  int ensemble;
-  int epochs;
-};
-constexpr Rival kRivals[] = {{"eager", "eager", 1, 200},
-                             {"eager-tuned", "eager_tuned", 1, 300},
-                             {"bmm-64", "bmm", 64, 30},
-                             {"bmm-512", "bmm", 512, 5},
-                             {"vmap-64", "vmap", 64, 15}};
-
-struct Row {
-  Work work;
-  bench::Timing ours;
-  std::array<std::optional<bench::RivalTiming>, std::size(kRivals)> rivals;
-
-  double us_per_step() const { return ours.us_per_net_epoch() / bench::steps_per_epoch(work); }
-  double gflops() const { return bench::flops_per_epoch(work) / ours.us_per_net_epoch() * 1e-3; }
-  // How many times as long the fastest of the rivals [first, last) takes.
-  std::optional<double> ratio(std::size_t first, std::size_t last) const {
-    std::optional<double> least;
-    for (std::size_t rival = first; rival < last; ++rival) {
-      if (rivals[rival] && (!least || rivals[rival]->us_per_net_step < *least)) {
-        least = rivals[rival]->us_per_net_step;
-      }
-    }
-    return least ? std::optional(*least / us_per_step()) : std::nullopt;
-  }
-  std::optional<double> ratio_eager() const { return ratio(0, 1); }
-  std::optional<double> ratio_eager_tuned() const { return ratio(1, 2); }
-  std::optional<double> ratio_bmm() const { return ratio(2, 4); }
-  std::optional<double> ratio_vmap() const { return ratio(4, 5); }
-};
-
-bench::Timing measure_ours(const Work& work, const engine::Kernels<float>& kernels) {
-  constexpr int kRepeats = 10;
-  if (work.step_only) {
-    return bench::time_steps(work, kEpochs, kRepeats, kernels);
-  }
-  // Small networks need more of them for a measurable time.
-  const int networks = kernels.lanes * (work.spec.is_mlp() ? 1 : 8);
-  return bench::time_loop(work, networks, kEpochs, 1, kRepeats, kernels);
-}
-
 std::string ratio_text(const std::optional<double>& ratio) {
   return !ratio ? std::string("-") : *ratio >= 100 ? fmt::format("{:.0f}", *ratio) : fmt::format("{:.1f}", *ratio);
 }
 
-ordered_json ratio_json(const std::optional<double>& ratio) {
-  return ratio ? ordered_json(*ratio) : ordered_json(nullptr);
+nlohmann::ordered_json ratio_json(const std::optional<double>& ratio) {
+  return ratio ? nlohmann::ordered_json(*ratio) : nlohmann::ordered_json(nullptr);
 }
-
-ordered_json row_json(const Row& row, double peak_gflops) {
-  ordered_json object;
-  object["work"] = row.work.name;
-  object["ours_us_per_net_step"] = row.us_per_step();
-  object["networks_per_second"] = 1e6 / (row.ours.us_per_net_epoch() * kEpochs);
-  object["ratio_eager"] = ratio_json(row.ratio_eager());
-  object["ratio_eager_tuned"] = ratio_json(row.ratio_eager_tuned());
-  object["ratio_bmm"] = ratio_json(row.ratio_bmm());
-  object["ratio_vmap"] = ratio_json(row.ratio_vmap());
-  object["gflops"] = row.gflops();
-  object["percent_of_peak"] = 100 * row.gflops() / peak_gflops;
-  if (!row.work.step_only) {
-    object["test_accuracy"] = row.ours.test_accuracy;
-  }
-  for (std::size_t rival = 0; rival < std::size(kRivals); ++rival) {
-    if (row.rivals[rival]) {
-      object["rivals_us_per_net_step"][kRivals[rival].name] = row.rivals[rival]->us_per_net_step;
-    }
-  }
-  return object;
-}
-
-void print_row(const Row& row, double peak_gflops) {
-  fmt::print("{:<38} {:>9.0f} {:>9.3f} {:>6.1f} {:>7} {:>7} {:>6} {:>6} {:>7}\n", row.work.name,
-             1e6 / (row.ours.us_per_net_epoch() * kEpochs), row.us_per_step(), 100 * row.gflops() / peak_gflops,
-             ratio_text(row.ratio_eager()), ratio_text(row.ratio_eager_tuned()), ratio_text(row.ratio_bmm()),
-             ratio_text(row.ratio_vmap()),
-             row.work.step_only ? std::string("-") : fmt::format("{:.1f} %", row.ours.test_accuracy));
-  std::fflush(stdout);
-}
-
-// How the whole loop of the paper's shared network grows with networks and threads.
-ordered_json measure_growth(const engine::Kernels<float>& kernels, bool quiet) {
-  const Work work = bench::standard_work().front();
-  ordered_json rows = ordered_json::array();
-  if (!quiet) {
-    fmt::print("\n{}: growth\n{:>9} {:>8} {:>9} {:>12}\n", work.name, "networks", "threads", "seconds", "networks/s");
-  }
-  for (const int threads : {1, 2}) {
-    for (const int networks : {1, 16, 256, 4096}) {
-      const bench::Timing timing = bench::time_loop(work, networks, kEpochs, threads, networks > 1000 ? 1 : 3, kernels);
-      rows.push_back({{"networks", networks},
-                      {"threads", threads},
-                      {"seconds", timing.seconds},
-                      {"networks_per_second", networks / timing.seconds}});
-      if (!quiet) {
-        fmt::print("{:>9} {:>8} {:>9.3f} {:>12.0f}\n", networks, threads, timing.seconds, networks / timing.seconds);
-        std::fflush(stdout);
-      }
-    }
-  }
-  return rows;
-}
-
-int run_boolean(const Request& request) {
-  const std::vector<Work> list = chosen_work(bench::standard_work(), request);
-  if (request.against_torch) {
-    bench::require_torch();
-  }
-  const bool as_json = request.as_json;
-  const engine::Kernels<float>& kernels = engine::kernels();
-  if (!as_json) {
-    fmt::print("{}, one thread; {} epochs of 32 training rows, 64 rows evaluated after each\n\n", kernels.target,
-               kEpochs);
-    fmt::print("{:<38} {:>9} {:>9} {:>6} {:>7} {:>7} {:>6} {:>6} {:>7}\n", "", "networks", "us a net", "% of", "times",
-               "times", "times", "times", "test");
-    fmt::print("{:<38} {:>9} {:>9} {:>6} {:>7} {:>7} {:>6} {:>6} {:>7}\n", "work", "a second", "and step", "peak",
-               "eager", "tuned", "bmm", "vmap", "acc.");
-  }
-  std::vector<Row> rows;
-  std::string torch;
-  double peak_gflops = 0;
-  for (const Work& work : list) {
-    Row row{work, measure_ours(work, kernels), {}};
-    for (std::size_t rival = 0; request.against_torch && rival < std::size(kRivals); ++rival) {
-      const int steps = bench::steps_per_epoch(work);
-      row.rivals[rival] = bench::time_rival(kRivals[rival].script, work, kRivals[rival].ensemble,
-                                            std::max(2, kRivals[rival].epochs / steps));
-      if (row.rivals[rival]) {
-        torch = torch_text(row.rivals[rival]->torch, row.rivals[rival]->blas);
-      }
-    }
-    // Once more behind the rivals, so that a busy moment does not decide for one side.
-    if (request.against_torch) {
-      const bench::Timing again = measure_ours(work, kernels);
-      row.ours.seconds = std::min(row.ours.seconds, again.seconds);
-    }
-    // The peak is the best of all measurements: a busy moment must not make a row look better than it is.
-    peak_gflops = std::max(peak_gflops, kernels.fma_peak_gflops());
-    if (!as_json) {
-      print_row(row, peak_gflops);
-    }
-    rows.push_back(std::move(row));
-  }
-  const bool everything = request.work.empty();
-  const ordered_json growth = everything ? measure_growth(kernels, as_json) : ordered_json(nullptr);
-  if (as_json) {
-    ordered_json output;
-    output["target"] = kernels.target;
-    output["peak_gflops"] = peak_gflops;
-    output["rows"] = ordered_json::array();
-    for (const Row& row : rows) {
-      output["rows"].push_back(row_json(row, peak_gflops));
-    }
-    if (everything) {
-      output["growth"] = growth;
-    }
-    output["peak_memory_mb"] = bench::peak_memory_mb();
-    if (!torch.empty()) {
-      output["torch"] = torch;
-    }
-    fmt::print("{}\n", output.dump());
-    return 0;
-  }
-  fmt::print("\nFMA peak {:.0f} GFLOP/s. Peak memory of this process {:.0f} MB.\n", peak_gflops,
-             bench::peak_memory_mb());
-  if (!torch.empty()) {
-    fmt::print(
-        "{}, one thread; times = how many times as long it takes for the same step of one network, extrapolated\n"
-        "from fewer epochs. eager: plain nn.Module and torch.optim.Adam; tuned: eager with hand-written Adam on flat\n"
-        "storage; bmm: the faster of 64 and 512 networks stacked by hand; vmap: functorch, 64 networks.\n",
-        torch);
-  }
-  return 0;
-}
-
-// A network on MNIST: the best times of each side.
-struct MnistRow {
-  Work work;
-  bench::StepTime ours;
-  std::optional<bench::StepTime> eager, tuned;
-  double flops = 0;  // of a step; zero pixels count as any others
-
-  double gflops() const { return flops / ours.wall_us * 1e-3; }
-};
-
-// How many times as long the rival takes, on the clock or of the processor.
-std::optional<double> ratio(const std::optional<bench::StepTime>& rival, const bench::StepTime& ours,
-                            double bench::StepTime::*time) {
-  return rival ? std::optional(*rival.*time / ours.*time) : std::nullopt;
-}
-
-bool is_one_of(std::span<const char* const> names, const Work& work) {
-  return std::ranges::any_of(names, [&](const char* name) { return work.name == name; });
-}
-
-double flops_per_step(const models::RunSpec& given) {
-  const tasks::TaskSuite suite = tasks::load_task(given.task);
-  // An epoch of one batch is one update where exactly those that happen are counted.
-  return measures::training_flops(measures::count_flops(models::resolve(given, suite), suite), 1, given.batch_size,
-                                  given.batch_size, measures::Counting::kExact);
-}
-
-// In turns, so that a busy moment does not decide for one side.
-MnistRow measure_mnist(const Work& work, bool against_torch, const engine::Kernels<float>& kernels,
-                       std::string& torch) {
-  constexpr int kRounds = 4;
-  constexpr int kRepeats = 2;
-  MnistRow row{work, {}, {}, {}, flops_per_step(work.spec)};
-  const auto measure_rival = [&](bool tuned, std::optional<bench::StepTime>& best) {
-    const auto timing = against_torch ? bench::time_mnist_rival(work, tasks::mnist_folder(), tuned) : std::nullopt;
-    if (timing) {
-      best = best.value_or(timing->step);
-      best->improve(timing->step);
-      torch = torch_text(timing->torch, timing->blas);
-    }
-  };
-  for (int round = 0; round < kRounds; ++round) {
-    row.ours.improve(bench::time_image_steps(work, kRepeats, kernels));
-    measure_rival(false, row.eager);
-    row.ours.improve(bench::time_image_steps(work, kRepeats, kernels));
-    measure_rival(true, row.tuned);
-  }
-  return row;
-}
-
-ordered_json mnist_row_json(const MnistRow& row, double peak_gflops) {
-  ordered_json object;
-  object["work"] = row.work.name;
-  const auto add_times = [&](const std::string& prefix, double bench::StepTime::*time) {
-    object[prefix + "ours_us_per_net_step"] = row.ours.*time;
-    object[prefix + "ratio_eager"] = ratio_json(ratio(row.eager, row.ours, time));
-    object[prefix + "ratio_eager_tuned"] = ratio_json(ratio(row.tuned, row.ours, time));
-    if (row.eager) {
-      object[prefix + "rivals_us_per_net_step"]["eager"] = *row.eager.*time;
-    }
-    if (row.tuned) {
-      object[prefix + "rivals_us_per_net_step"]["eager-tuned"] = *row.tuned.*time;
-    }
-  };
-  add_times("", &bench::StepTime::wall_us);
-  add_times("processor_", &bench::StepTime::processor_us);
-  object["flops_per_step"] = row.flops;
-  object["gflops"] = row.gflops();
-  object["percent_of_peak"] = 100 * row.gflops() / peak_gflops;
-  return object;
-}
-
-void print_mnist_row(const MnistRow& row, double peak_gflops) {
-  const auto us_text = [](const std::optional<bench::StepTime>& time) {
-    return time ? fmt::format("{:.0f}", time->wall_us) : "-";
-  };
-  const auto times = [&](const std::optional<bench::StepTime>& rival, double bench::StepTime::*time) {
-    return ratio_text(ratio(rival, row.ours, time));
-  };
-  fmt::print("{:<20} {:>8.1f} {:>9.1f} {:>6.1f} {:>8} {:>8} {:>7} {:>7}   {:>8.1f} {:>7} {:>7}\n", row.work.name,
-             row.ours.wall_us, row.gflops(), 100 * row.gflops() / peak_gflops, us_text(row.eager), us_text(row.tuned),
-             times(row.eager, &bench::StepTime::wall_us), times(row.tuned, &bench::StepTime::wall_us),
-             row.ours.processor_us, times(row.eager, &bench::StepTime::processor_us),
-             times(row.tuned, &bench::StepTime::processor_us));
-  std::fflush(stdout);
-}
-
-// Whole trainings with their evaluations on one thread and on two, in turns.
-ordered_json measure_threads(const std::vector<Work>& list, const engine::Kernels<float>& kernels, bool quiet) {
-  constexpr const char* kModels[] = {"modular", "modular-shared", "dense"};
-  constexpr int kNetworks = 4;
-  constexpr int kRepeats = 3;
-  ordered_json rows = ordered_json::array();
-  for (const Work& work : list) {
-    if (!is_one_of(kModels, work)) {
-      continue;
-    }
-    if (!quiet && rows.empty()) {
-      fmt::print("\n{} networks, one epoch each: seconds\n{:<20} {:>10} {:>11} {:>7}\n", kNetworks, "work",
-                 "one thread", "two threads", "times");
-    }
-    double one = 1e30;
-    double two = 1e30;
-    for (int repeat = 0; repeat < kRepeats; ++repeat) {
-      one = std::min(one, bench::time_loop(work, kNetworks, 1, 1, 1, kernels).seconds);
-      two = std::min(two, bench::time_loop(work, kNetworks, 1, 2, 1, kernels).seconds);
-    }
-    rows.push_back({{"work", work.name},
-                    {"networks", kNetworks},
-                    {"seconds_one_thread", one},
-                    {"seconds_two_threads", two},
-                    {"ratio", one / two}});
-    if (!quiet) {
-      fmt::print("{:<20} {:>10.3f} {:>11.3f} {:>7.2f}\n", work.name, one, two, one / two);
-      std::fflush(stdout);
-    }
-  }
-  return rows;
-}
-
-// A number of the networks of both sides after some epoch.
-struct Compared {
-  measures::MeanWithErrors ours, torch;
-
-  // In standard errors; infinite where neither side varies.
-  double difference() const {
-    const double apart = ours.mean - torch.mean;
-    return apart == 0 ? 0 : apart / std::hypot(ours.error_within, torch.error_within);
-  }
-};
-
-struct CurveNumber {
-  const char* name;
-  std::vector<double> bench::Curve::*values;
-  int digits;
-};
-constexpr CurveNumber kCurveNumbers[] = {{"training_loss", &bench::Curve::training_loss, 4},
-                                         {"seen_accuracy", &bench::Curve::seen_accuracy, 2},
-                                         {"unseen_accuracy", &bench::Curve::unseen_accuracy, 2}};
-
-Compared compare(const std::vector<bench::Curve>& ours, const std::vector<bench::Curve>& torch,
-                 const CurveNumber& number, std::size_t epoch) {
-  const auto mean = [&](const std::vector<bench::Curve>& curves) {
-    std::vector<double> values;
-    for (const bench::Curve& curve : curves) {
-      values.push_back((curve.*number.values).at(epoch));
-    }
-    return measures::combine({values});
-  };
-  return {mean(ours), mean(torch)};
-}
-
-// Whether networks learn the same on both sides: the same data, other initial weights and orders of samples.
-ordered_json compare_curves(const std::vector<Work>& list, const engine::Kernels<float>& kernels, bool quiet) {
-  constexpr const char* kModels[] = {"modular-shared", "modular-shared-fcms", "dense"};
-  constexpr int kSeeds = 8;
-  constexpr int kShownEpochs[] = {1, 2, 4, 8, 12};
-  ordered_json output;
-  output["networks"] = kSeeds;
-  output["rows"] = ordered_json::array();
-  int count = 0;
-  int beyond_two = 0;
-  double largest = 0;
-  for (Work work : list) {
-    if (!is_one_of(kModels, work)) {
-      continue;
-    }
-    work.spec.samples = 300;
-    work.spec.epochs = kShownEpochs[std::size(kShownEpochs) - 1];
-    if (!quiet) {
-      fmt::print("\n{}: {} networks on each side, {} samples a combination; difference in standard errors\n", work.name,
-                 kSeeds, work.spec.samples);
-      fmt::print("{:<5} {:>15} {:>15} {:>5}  {:>13} {:>13} {:>5}  {:>13} {:>13} {:>5}\n", "epoch", "loss: ours",
-                 "PyTorch", "diff.", "seen %: ours", "PyTorch", "diff.", "unseen %: ours", "PyTorch", "diff.");
-      std::fflush(stdout);
-    }
-    const std::vector<bench::Curve> ours = bench::train_curves(work, kSeeds, 1, kernels);
-    std::vector<bench::Curve> torch;
-    for (int seed = 0; seed < kSeeds; ++seed) {
-      torch.push_back(bench::train_mnist_rival(work, tasks::mnist_folder(), seed));
-    }
-    for (int epoch = 1; epoch <= work.spec.epochs; ++epoch) {
-      ordered_json row = {{"work", work.name}, {"epoch", epoch}};
-      std::string line = fmt::format("{:>5}", epoch);
-      for (const CurveNumber& number : kCurveNumbers) {
-        const Compared compared = compare(ours, torch, number, static_cast<std::size_t>(epoch - 1));
-        const double difference = compared.difference();
-        row[number.name] = {{"ours", compared.ours.mean},
-                            {"ours_error", compared.ours.error_within},
-                            {"torch", compared.torch.mean},
-                            {"torch_error", compared.torch.error_within},
-                            {"difference", difference}};
-        const auto text = [&](const measures::MeanWithErrors& mean) {
-          return fmt::format("{:.{}f} ± {:.{}f}", mean.mean, number.digits, mean.error_within, number.digits);
-        };
-        line += fmt::format(" {0:>{3}} {1:>{3}} {2:>5.1f} ", text(compared.ours), text(compared.torch), difference,
-                            number.digits > 2 ? 15 : 13);
-        ++count;
-        beyond_two += std::abs(difference) > 2 ? 1 : 0;
-        largest = std::max(largest, std::abs(difference));
-      }
-      output["rows"].push_back(std::move(row));
-      if (!quiet && std::ranges::find(kShownEpochs, epoch) != std::end(kShownEpochs)) {
-        fmt::print("{}\n", line);
-        std::fflush(stdout);
-      }
-    }
-  }
-  output["compared"] = count;
-  output["beyond_two_errors"] = beyond_two;
-  output["largest_difference"] = largest;
-  if (!quiet && count > 0) {
-    fmt::print(
-        "\nThe largest difference is {:.1f} standard errors; {} of {} numbers (all epochs) differ by more than two. "
-        "In\n"
-        "samples of {} networks from one distribution one in fifteen does, and epochs of one training go together.\n",
-        largest, beyond_two, count, kSeeds);
-  }
-  return output;
-}
-
-int run_mnist(const Request& request) {
-  const std::vector<Work> list = chosen_work(bench::mnist_work(), request);
-  if (request.against_torch) {
-    bench::require_torch();
-  }
-  const auto begin = std::chrono::steady_clock::now();
-  double load = 0;
-  ::getloadavg(&load, 1);
-  const engine::Kernels<float>& kernels = engine::kernels();
-  const models::RunSpec& spec = list.front().spec;
-  const bench::PixelShare share = bench::pixel_share(list.front());
-  if (!request.as_json) {
-    fmt::print("{}, one thread; training steps on pairs of MNIST's digits, batch {}, published sizes\n\n",
-               kernels.target, spec.batch_size);
-    constexpr auto kHead = "{:<20} {:>8} {:>9} {:>6} {:>8} {:>8} {:>7} {:>7}   {:>8} {:>7} {:>7}\n";
-    fmt::print(kHead, "", "us", "GFLOP/s", "% of", "us", "us", "times", "times", "CPU us", "times", "times");
-    fmt::print(kHead, "work", "a step", "as dense", "peak", "eager", "tuned", "eager", "tuned", "a step", "eager",
-               "tuned");
-  }
-  std::vector<MnistRow> rows;
-  std::string torch;
-  double peak_gflops = 0;
-  for (const Work& work : list) {
-    rows.push_back(measure_mnist(work, request.against_torch, kernels, torch));
-    peak_gflops = std::max(peak_gflops, kernels.fma_peak_gflops());
-    if (!request.as_json) {
-      print_mnist_row(rows.back(), peak_gflops);
-    }
-  }
-  const ordered_json threads = measure_threads(list, kernels, request.as_json);
-  const ordered_json curves = request.curves ? compare_curves(list, kernels, request.as_json) : ordered_json(nullptr);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  if (request.as_json) {
-    ordered_json output;
-    output["target"] = kernels.target;
-    output["peak_gflops"] = peak_gflops;
-    output["batch_size"] = spec.batch_size;
-    output["samples"] = spec.samples;
-    output["nonzero_pixels"] = share.forward;
-    output["nonzero_pixel_pairs"] = share.gradient;
-    output["rows"] = ordered_json::array();
-    for (const MnistRow& row : rows) {
-      output["rows"].push_back(mnist_row_json(row, peak_gflops));
-    }
-    output["threads"] = threads;
-    if (request.curves) {
-      output["curves"] = curves;
-    }
-    output["peak_memory_mb"] = bench::peak_memory_mb();
-    output["load_average_before"] = load;
-    output["seconds"] = seconds;
-    if (!torch.empty()) {
-      output["torch"] = torch;
-    }
-    fmt::print("{}\n", output.dump());
-    return 0;
-  }
-  fmt::print(
-      "\nGFLOP/s are counted as the paper counts a step, every pixel a product; {:.1f} % of the pixels are not zero, "
-      "and\n"
-      "only those are multiplied (in the gradient of weights pairs of neighbours, {:.1f} %).\n"
-      "FMA peak {:.0f} GFLOP/s. Peak memory of this process {:.0f} MB. Load average before {:.2f}; took {:.0f} s.\n",
-      100 * share.forward, 100 * share.gradient, peak_gflops, bench::peak_memory_mb(), load, seconds);
-  if (!torch.empty()) {
-    fmt::print(
-        "{}, one thread; times = how many times as long it takes for the same step. eager: nn.Module, autograd and\n"
-        "torch.optim.Adam; tuned: batched image modules, no gradient of pixels, hand-written Adam on flat storage.\n",
-        torch);
-  }
-  return 0;
-}
-
-}  // namespace
 
 int run_bench(std::span<const std::string> words) {
   const Arguments arguments(words, options());
@@ -586,8 +98,8 @@ int run_bench(std::span<const std::string> words) {
     print_help();
     return 0;
   }
-  const Request request = read_request(arguments);
-  return request.suite == "mnist" ? run_mnist(request) : run_boolean(request);
+  const BenchRequest request = read_request(arguments);
+  return request.suite == "mnist" ? bench_mnist(request) : bench_boolean(request);
 }
 
 }  // namespace modlab::cli
