@@ -1,10 +1,10 @@
 #include "bench/ours.h"
 
 #include <sys/resource.h>
-#include <time.h>
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 
 #include "models/images/image_samples.h"
 #include "models/population.h"
