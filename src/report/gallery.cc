@@ -16,6 +16,7 @@
 #include "models/population.h"
 #include "report/gallery_images.h"
 #include "report/tables.h"
+#include "report/wiring_picture.h"
 #include "studies/curve.h"
 
 namespace modlab::report {
@@ -34,15 +35,7 @@ struct Drawing {
   const tasks::Routing& routing;
   const tasks::Task& task;
   const std::optional<measures::InSitu>& in_situ;
-  ordered_json nodes = ordered_json::array();
-  ordered_json edges = ordered_json::array();
-
-  static std::string input_id(int index) { return fmt::format("x{}", index); }
-  static std::string slot_id(int level, int slot) { return fmt::format("m{}.{}", level, slot); }
-  static std::string output_id(int index) { return fmt::format("y{}", index); }
-
-  // Level 0 is the inputs.
-  static std::string node_id(int level, int index) { return level == 0 ? input_id(index) : slot_id(level, index); }
+  WiringPicture picture;
 
   int gate_of(int level, int slot) const {
     return in_situ ? in_situ->matching[static_cast<std::size_t>(level) - 1][static_cast<std::size_t>(slot)] : -1;
@@ -50,7 +43,8 @@ struct Drawing {
 
   void add_nodes() {
     for (std::size_t input = 0; input < task.input_names.size(); ++input) {
-      add_node(input_id(static_cast<int>(input)), "input", 0, static_cast<int>(input), task.input_names[input]);
+      picture.add_node(WiringPicture::node_id(0, static_cast<int>(input)), "input", 0, static_cast<int>(input),
+                       task.input_names[input]);
     }
     std::size_t slot_number = 0;
     for (std::size_t level = 0; level < routing.inputs.size(); ++level) {
@@ -59,26 +53,15 @@ struct Drawing {
       }
     }
     for (std::size_t output = 0; output < routing.outputs.size(); ++output) {
-      add_node(output_id(static_cast<int>(output)), "output", static_cast<int>(routing.inputs.size()) + 1,
-               static_cast<int>(output), task.output_names[output]);
+      picture.add_node(WiringPicture::output_id(static_cast<int>(output)), "output",
+                       static_cast<int>(routing.inputs.size()) + 1, static_cast<int>(output),
+                       task.output_names[output]);
     }
   }
 
-  ordered_json& add_node(const std::string& id, const char* kind, int level, int index, const std::string& label) {
-    nodes.push_back({{"id", id},
-                     {"kind", kind},
-                     {"level", level},
-                     {"index", index},
-                     {"label", label},
-                     {"pool", nullptr},
-                     {"gate", nullptr},
-                     {"correlation", nullptr},
-                     {"surplus", false}});
-    return nodes.back();
-  }
-
   void add_slot(int level, int slot, std::size_t slot_number) {
-    ordered_json& node = add_node(slot_id(level, slot), "module", level, slot, fmt::format("{}.{}", level, slot));
+    ordered_json& node =
+        picture.add_node(WiringPicture::node_id(level, slot), "module", level, slot, fmt::format("{}.{}", level, slot));
     if (!routing.modules.empty()) {
       node["pool"] = routing.modules[static_cast<std::size_t>(level) - 1][static_cast<std::size_t>(slot)];
     }
@@ -103,7 +86,7 @@ struct Drawing {
   // Where a node of the truth lies in the network, or nothing if no slot is matched with it.
   std::optional<std::string> place_of(const tasks::Wire& wire) const {
     if (wire.level == 0) {
-      return input_id(wire.index);
+      return WiringPicture::node_id(0, wire.index);
     }
     const auto level = static_cast<std::size_t>(wire.level) - 1;
     if (level >= in_situ->matching.size()) {
@@ -111,15 +94,17 @@ struct Drawing {
     }
     const std::vector<int>& matching = in_situ->matching[level];
     const auto found = std::ranges::find(matching, wire.index);
-    return found == matching.end() ? std::nullopt
-                                   : std::optional(slot_id(wire.level, static_cast<int>(found - matching.begin())));
+    return found == matching.end()
+               ? std::nullopt
+               : std::optional(WiringPicture::node_id(wire.level, static_cast<int>(found - matching.begin())));
   }
 
-  std::set<std::pair<std::string, std::string>> true_edges() const {
-    std::set<std::pair<std::string, std::string>> truth;
+  // Nothing where there is no truth to draw over.
+  std::optional<WiringPicture::Edges> true_edges() const {
     if (!in_situ) {
-      return truth;
+      return std::nullopt;
     }
+    WiringPicture::Edges truth;
     const tasks::FunctionGraph& graph = *task.graph;
     const auto add = [&](const tasks::Wire& from, const std::optional<std::string>& to) {
       if (const std::optional<std::string> place = place_of(from); place && to) {
@@ -135,48 +120,9 @@ struct Drawing {
       }
     }
     for (std::size_t output = 0; output < graph.outputs.size(); ++output) {
-      add(graph.outputs[output], output_id(static_cast<int>(output)));
+      add(graph.outputs[output], WiringPicture::output_id(static_cast<int>(output)));
     }
     return truth;
-  }
-
-  std::set<std::pair<std::string, std::string>> learned_edges() const {
-    std::set<std::pair<std::string, std::string>> learned;
-    for (std::size_t level = 0; level < routing.inputs.size(); ++level) {
-      for (std::size_t slot = 0; slot < routing.inputs[level].size(); ++slot) {
-        for (const int candidate : routing.inputs[level][slot]) {
-          learned.emplace(node_id(static_cast<int>(level), candidate),
-                          slot_id(static_cast<int>(level) + 1, static_cast<int>(slot)));
-        }
-      }
-    }
-    for (std::size_t output = 0; output < routing.outputs.size(); ++output) {
-      int slot = routing.outputs[output];
-      auto level = static_cast<int>(routing.inputs.size());
-      if (routing.outputs_from_all_levels) {
-        level = 1;
-        while (slot >= static_cast<int>(routing.inputs[static_cast<std::size_t>(level) - 1].size())) {
-          slot -= static_cast<int>(routing.inputs[static_cast<std::size_t>(level++) - 1].size());
-        }
-      }
-      learned.emplace(slot_id(level, slot), output_id(static_cast<int>(output)));
-    }
-    return learned;
-  }
-
-  void add_edges() {
-    const auto truth = true_edges();
-    const auto learned = learned_edges();
-    for (const auto& edge : learned) {
-      // Without a truth there is nothing to be wrong about.
-      const bool right = !in_situ || truth.contains(edge);
-      edges.push_back({{"from", edge.first}, {"to", edge.second}, {"state", right ? "right" : "wrong"}});
-    }
-    for (const auto& edge : truth) {
-      if (!learned.contains(edge)) {
-        edges.push_back({{"from", edge.first}, {"to", edge.second}, {"state", "missing"}});
-      }
-    }
   }
 };
 
@@ -214,10 +160,10 @@ ordered_json graph_json(const Findings& findings, studies::Store& store, const s
   } catch (const ConfigError&) {
     // The best matching cannot be found in time: the network is drawn without the truth.
   }
-  Drawing drawing{routing.front(), suite.tasks.front(), in_situ};
+  Drawing drawing{routing.front(), suite.tasks.front(), in_situ, {}};
   drawing.add_nodes();
-  drawing.add_edges();
-  return {{"nodes", drawing.nodes}, {"edges", drawing.edges}};
+  drawing.picture.add_edges(WiringPicture::edges_of(routing.front()), drawing.true_edges());
+  return drawing.picture.json();
 }
 
 // Some epochs evenly, and the best one: what it reached must be in the picture.

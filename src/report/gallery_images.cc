@@ -15,6 +15,7 @@
 #include "models/images/image_samples.h"
 #include "models/images/image_settings.h"
 #include "models/learned_routing.h"
+#include "report/wiring_picture.h"
 #include "studies/image_details.h"
 
 namespace modlab::report {
@@ -75,43 +76,23 @@ class ImageDrawing {
 
   ordered_json json() {
     add_nodes();
-    add_edges();
-    return {{"nodes", nodes_}, {"edges", edges_}};
+    picture_.add_edges(WiringPicture::edges_of(routing_), true_edges());
+    return picture_.json();
   }
 
  private:
-  using Edges = std::set<std::pair<std::string, std::string>>;
-
   int images() const { return task_.images->images; }
   int values() const { return task_.images->bits; }
-  static std::string node_id(std::size_t level, int index) {
-    return level == 0 ? fmt::format("x{}", index) : fmt::format("m{}.{}", level, index);
-  }
-  static std::string output_id(std::size_t index) { return fmt::format("y{}", index); }
-
-  ordered_json& add_node(const std::string& id, const char* kind, std::size_t level, int index,
-                         const std::string& label) {
-    nodes_.push_back({{"id", id},
-                      {"kind", kind},
-                      {"level", level},
-                      {"index", index},
-                      {"label", label},
-                      {"pool", nullptr},
-                      {"gate", nullptr},
-                      {"correlation", nullptr},
-                      {"surplus", false}});
-    return nodes_.back();
-  }
 
   void add_nodes() {
     for (int image = 0; image < images(); ++image) {
-      add_node(node_id(0, image), "image", 0, image, fmt::format("image {}", image + 1));
+      picture_.add_node(WiringPicture::node_id(0, image), "image", 0, image, fmt::format("image {}", image + 1));
     }
     for (int slot = 0; slot < static_cast<int>(learned_.images.size()); ++slot) {
       for (int value = 0; value < values(); ++value) {
         const int index = slot * values() + value;
-        ordered_json& node =
-            add_node(node_id(1, index), "value", 1, index, fmt::format("image slot {}, value {}", slot + 1, value + 1));
+        ordered_json& node = picture_.add_node(WiringPicture::node_id(1, index), "value", 1, index,
+                                               fmt::format("image slot {}, value {}", slot + 1, value + 1));
         if (!learned_.members.empty()) {
           node["pool"] = learned_.members[slot];
         }
@@ -122,10 +103,11 @@ class ImageDrawing {
         }
       }
     }
-    for (std::size_t level = 0; level < learned_.bits.inputs.size(); ++level) {
+    const int levels = static_cast<int>(learned_.bits.inputs.size());
+    for (int level = 0; level < levels; ++level) {
       for (int slot = 0; slot < static_cast<int>(learned_.bits.inputs[level].size()); ++slot) {
-        ordered_json& node =
-            add_node(node_id(level + 2, slot), "module", level + 2, slot, fmt::format("{}.{}", level + 1, slot));
+        ordered_json& node = picture_.add_node(WiringPicture::node_id(level + 2, slot), "module", level + 2, slot,
+                                               fmt::format("{}.{}", level + 1, slot));
         if (!learned_.bits.modules.empty()) {
           node["pool"] = learned_.bits.modules[level][slot];
         }
@@ -137,76 +119,34 @@ class ImageDrawing {
       }
     }
     for (std::size_t output = 0; output < learned_.bits.outputs.size(); ++output) {
-      add_node(output_id(output), "output", learned_.bits.inputs.size() + 2, static_cast<int>(output),
-               task_.output_names[output]);
+      picture_.add_node(WiringPicture::output_id(static_cast<int>(output)), "output", levels + 2,
+                        static_cast<int>(output), task_.output_names[output]);
     }
   }
 
   // The true node of a level (from 1) that a node stands for.
-  std::optional<int> matched(std::size_t level, int index) const {
-    if (!truth_ || level > matching_.size() || matching_[level - 1][index] < 0) {
+  std::optional<int> matched(int level, int index) const {
+    if (!truth_ || level > static_cast<int>(matching_.size()) || matching_[level - 1][index] < 0) {
       return std::nullopt;
     }
     return matching_[level - 1][index];
   }
 
-  // Edges of a routing between nodes of this picture; `place` says which node of it stands for a routing's node.
-  template <typename Place>
-  static Edges edges_of(const tasks::Routing& routing, const Place& place) {
-    Edges edges;
-    const auto add = [&](const std::optional<std::string>& from, const std::optional<std::string>& to) {
-      if (from && to) {
-        edges.emplace(*from, *to);
+  // Edges of the truth between the nodes that stand for its own; nothing where there is no truth.
+  std::optional<WiringPicture::Edges> true_edges() const {
+    if (!truth_) {
+      return std::nullopt;
+    }
+    return WiringPicture::edges_of(*truth_, [&](int level, int index) -> std::optional<std::string> {
+      if (level == 0) {
+        return WiringPicture::node_id(0, index);
       }
-    };
-    for (std::size_t level = 0; level < routing.inputs.size(); ++level) {
-      for (int slot = 0; slot < static_cast<int>(routing.inputs[level].size()); ++slot) {
-        for (const int read : routing.inputs[level][slot]) {
-          add(place(level, read), place(level + 1, slot));
-        }
-      }
-    }
-    for (std::size_t output = 0; output < routing.outputs.size(); ++output) {
-      int slot = routing.outputs[output];
-      std::size_t level = routing.inputs.size();
-      for (std::size_t below = 1; routing.outputs_from_all_levels && below <= routing.inputs.size(); ++below) {
-        const int count = static_cast<int>(routing.inputs[below - 1].size());
-        if (slot < count) {
-          level = below;
-          break;
-        }
-        slot -= count;
-      }
-      add(place(level, slot), output_id(output));
-    }
-    return edges;
-  }
-
-  void add_edges() {
-    const Edges learned =
-        edges_of(routing_, [](std::size_t level, int index) { return std::optional(node_id(level, index)); });
-    Edges truth;
-    if (truth_) {
-      truth = edges_of(*truth_, [&](std::size_t level, int index) -> std::optional<std::string> {
-        if (level == 0) {
-          return node_id(0, index);
-        }
-        const std::vector<int>& gates = matching_[level - 1];
-        const auto found = std::ranges::find(gates, index);
-        return found == gates.end() ? std::nullopt
-                                    : std::optional(node_id(level, static_cast<int>(found - gates.begin())));
-      });
-    }
-    for (const auto& edge : learned) {
-      // Without a truth there is nothing to be wrong about.
-      const bool right = !truth_ || truth.contains(edge);
-      edges_.push_back({{"from", edge.first}, {"to", edge.second}, {"state", right ? "right" : "wrong"}});
-    }
-    for (const auto& edge : truth) {
-      if (!learned.contains(edge)) {
-        edges_.push_back({{"from", edge.first}, {"to", edge.second}, {"state", "missing"}});
-      }
-    }
+      const std::vector<int>& gates = matching_[level - 1];
+      const auto found = std::ranges::find(gates, index);
+      return found == gates.end()
+                 ? std::nullopt
+                 : std::optional(WiringPicture::node_id(level, static_cast<int>(found - gates.begin())));
+    });
   }
 
   const tasks::Task& task_;
@@ -214,8 +154,7 @@ class ImageDrawing {
   tasks::Routing routing_;  // with the level of image values
   std::optional<tasks::Routing> truth_;
   std::vector<std::vector<int>> matching_;
-  ordered_json nodes_ = ordered_json::array();
-  ordered_json edges_ = ordered_json::array();
+  WiringPicture picture_;
 };
 
 // Null where the store has none.
