@@ -180,7 +180,7 @@ Compared compare(const std::vector<bench::Curve>& ours, const std::vector<bench:
 // Whether networks learn the same on both sides: the same data, other initial weights and orders of samples.
 ordered_json compare_curves(const std::vector<Work>& list, const engine::Kernels<float>& kernels, bool quiet) {
   constexpr const char* kModels[] = {"modular-shared", "modular-shared-fcms", "dense"};
-  constexpr int kSeeds = 8;
+  constexpr int kSeeds = 16;
   constexpr int kShownEpochs[] = {1, 2, 4, 8, 12};
   ordered_json output;
   output["networks"] = kSeeds;
@@ -197,7 +197,7 @@ ordered_json compare_curves(const std::vector<Work>& list, const engine::Kernels
     if (!quiet) {
       fmt::print("\n{}: {} networks on each side, {} samples a combination; difference in standard errors\n", work.name,
                  kSeeds, work.spec.samples);
-      fmt::print("{:<5} {:>15} {:>15} {:>5}  {:>13} {:>13} {:>5}  {:>13} {:>13} {:>5}\n", "epoch", "loss: ours",
+      fmt::print("{:<5}  {:>15} {:>15} {:>5}  {:>14} {:>14} {:>5}  {:>14} {:>14} {:>5}\n", "epoch", "loss: ours",
                  "PyTorch", "diff.", "seen %: ours", "PyTorch", "diff.", "unseen %: ours", "PyTorch", "diff.");
       std::fflush(stdout);
     }
@@ -220,8 +220,8 @@ ordered_json compare_curves(const std::vector<Work>& list, const engine::Kernels
         const auto text = [&](const measures::MeanWithErrors& mean) {
           return fmt::format("{:.{}f} ± {:.{}f}", mean.mean, number.digits, mean.error_within, number.digits);
         };
-        line += fmt::format(" {0:>{3}} {1:>{3}} {2:>5.1f} ", text(compared.ours), text(compared.torch), difference,
-                            number.digits > 2 ? 15 : 13);
+        line += fmt::format("  {0:>{3}} {1:>{3}} {2:>5.1f}", text(compared.ours), text(compared.torch), difference,
+                            number.digits > 2 ? 15 : 14);
         ++count;
         beyond_two += std::abs(difference) > 2 ? 1 : 0;
         largest = std::max(largest, std::abs(difference));
@@ -238,9 +238,8 @@ ordered_json compare_curves(const std::vector<Work>& list, const engine::Kernels
   output["largest_difference"] = largest;
   if (!quiet && count > 0) {
     fmt::print(
-        "\nThe largest difference is {:.1f} standard errors; {} of {} numbers (all epochs) differ by more than two. "
-        "In\n"
-        "samples of {} networks from one distribution one in fifteen does, and epochs of one training go together.\n",
+        "\nThe largest difference is {:.1f} standard errors; {} of {} numbers (all epochs) differ by more than two.\n"
+        "In samples of {} networks from one distribution one in fifteen does, and epochs of a training go together.\n",
         largest, beyond_two, count, kSeeds);
   }
   return output;
@@ -306,15 +305,15 @@ int bench_mnist(const BenchRequest& request) {
     return 0;
   }
   fmt::print(
-      "\nGFLOP/s are counted as the paper counts a step, every pixel a product; {:.1f} % of the pixels are not zero, "
-      "and\n"
-      "only those are multiplied (in the gradient of weights pairs of neighbours, {:.1f} %).\n"
+      "\nGFLOP/s are counted as the paper counts a step, every pixel a product; {:.1f} % of the pixels are not zero,\n"
+      "and only those are multiplied (in the gradient of weights pairs of neighbours, {:.1f} %).\n"
       "FMA peak {:.0f} GFLOP/s. Peak memory of this process {:.0f} MB. Load average before {:.2f}; took {:.0f} s.\n",
       100 * share.forward, 100 * share.gradient, peak_gflops, bench::peak_memory_mb(), load, seconds);
   if (!torch.empty()) {
     fmt::print(
-        "{}, one thread; times = how many times as long it takes for the same step. eager: nn.Module, autograd and\n"
-        "torch.optim.Adam; tuned: batched image modules, no gradient of pixels, hand-written Adam on flat storage.\n",
+        "{}, one thread; times = how many times as long it takes for the same step,\n"
+        "on the clock and in processor time. eager: nn.Module, autograd and torch.optim.Adam; tuned: batched image\n"
+        "modules, no gradient of pixels, hand-written Adam on flat storage.\n",
         torch);
   }
   return 0;
