@@ -11,6 +11,7 @@
 #include "core/errors.h"
 #include "core/text.h"
 #include "io/file.h"
+#include "tasks/graph_dot.h"
 #include "tasks/graph_svg.h"
 #include "tasks/task_file.h"
 
@@ -34,6 +35,7 @@ constexpr int kFirstRows = 16;
 const std::vector<Option>& graph_options() {
   static const std::vector<Option> kOptions = {
       {"svg", Arity::kOne, "FILE", "draw the graph into FILE", {}},
+      {"dot", Arity::kOne, "FILE", "write the graph into FILE in the language of Graphviz", {}},
       {"csv", Arity::kOne, "FILE", "write the truth table into FILE (one task only)", {}},
       {"rows", Arity::kOne, "N|all", "show this many rows of the truth table", {}},
       {"json", Arity::kSwitch, "", "print everything as JSON", {}},
@@ -45,10 +47,10 @@ const std::vector<Option>& graph_options() {
 std::string help_text() {
   return fmt::format(
       "modlab graph [TASK] [options]\n\n"
-      "Shows a task: its gates, what each output depends on, the ground-truth routing and the\n"
-      "truth table. TASK is a built-in name, a YAML task file or a CSV truth table; without TASK,\n"
+      "Shows a task: its gates and modules, what each output depends on, the ground-truth routing\n"
+      "and the truth table. TASK is a built-in name, a YAML task file or a CSV truth table; without TASK,\n"
       "lists the built-in tasks.\n\n{}\n"
-      "Example:\n  modlab graph depth3 --svg depth3.svg\n",
+      "Examples:\n  modlab graph depth3 --svg depth3.svg\n  modlab graph sculpt/4-1-2-16 --svg modules.svg\n",
       describe_options(graph_options()));
 }
 
@@ -118,11 +120,36 @@ std::string describe_gates(const Task& task) {
       key.clear();
     }
   }
+  if (outputs_are_named_gates(graph)) {
+    return text + entry("outputs", fmt::format("the gates of level {}", graph.levels.size()));
+  }
   std::string key = "outputs";
   for (std::size_t output = 0; output < graph.outputs.size(); ++output) {
     text += entry(key, fmt::format("{:<{}} = {}", graph.output_names[output], name_width,
                                    wire_text(graph, graph.outputs[output])));
     key.clear();
+  }
+  return text;
+}
+
+std::string describe_modules(const Task& task) {
+  if (task.modules.empty()) {
+    return "";
+  }
+  const std::vector<std::vector<int>> read = modules_read(task);
+  std::size_t name_width = 10;
+  for (const tasks::TaskModule& module : task.modules) {
+    name_width = std::max(name_width, module.name.size());
+  }
+  std::string text = "\nModules\n";
+  for (std::size_t module = 0; module < task.modules.size(); ++module) {
+    std::vector<std::string> others;
+    for (const int other : read[module]) {
+      others.push_back(task.modules[other].name);
+    }
+    const std::string reads = others.empty() ? "" : fmt::format(" (reads {})", join_text(others, ", "));
+    text += entry(task.modules[module].name, join_text(member_names(task, task.modules[module]), " ") + reads,
+                  name_width + 2);
   }
   return text;
 }
@@ -351,11 +378,39 @@ std::string describe_suite(const TaskSuite& suite, std::optional<int> rows) {
     const int shown = rows ? std::min(*rows, row_count) : row_count <= kWholeTableRows ? row_count : kFirstRows;
     text += text.empty() ? "" : "\n" + std::string(kPageWidth, '-') + "\n";
     text += heading(task.name, task.about);
-    text += describe_images(task) + describe_gates(task) + describe_counts(task) + describe_outputs(task);
+    text += describe_images(task) + describe_gates(task) + describe_modules(task) + describe_counts(task) +
+            describe_outputs(task);
     text += (several ? "" : describe_sizes(suite)) + describe_routing(suite, routings, index);
     text += describe_table(task, possible, shown);
   }
   return text;
+}
+
+ordered_json modules_json(const Task& task) {
+  const std::vector<std::vector<int>> read = modules_read(task);
+  ordered_json modules = ordered_json::array();
+  for (std::size_t number = 0; number < task.modules.size(); ++number) {
+    const tasks::TaskModule& module = task.modules[number];
+    ordered_json json = {{"name", module.name},
+                         {"inputs", ordered_json::array()},
+                         {"gates", ordered_json::array()},
+                         {"outputs", ordered_json::array()},
+                         {"reads", ordered_json::array()}};
+    for (const int input : module.inputs) {
+      json["inputs"].push_back(task.input_names[input]);
+    }
+    for (const Wire& gate : module.gates) {
+      json["gates"].push_back(wire_text(*task.graph, gate));
+    }
+    for (const int output : module.outputs) {
+      json["outputs"].push_back(task.output_names[output]);
+    }
+    for (const int other : read[number]) {
+      json["reads"].push_back(task.modules[other].name);
+    }
+    modules.push_back(std::move(json));
+  }
+  return modules;
 }
 
 ordered_json task_json(const Task& task) {
@@ -411,6 +466,9 @@ ordered_json task_json(const Task& task) {
       json["levels"].push_back(gates);
     }
   }
+  if (!task.modules.empty()) {
+    json["modules"] = modules_json(task);
+  }
   return json;
 }
 
@@ -446,18 +504,58 @@ std::string suite_json(const TaskSuite& suite) {
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
+// Tasks whose names differ only in the last number stand on one line: sculpt/4-1-2-{2,4,8}.
+struct Family {
+  std::string name;  // up to the last number
+  std::vector<long long> numbers;
+  std::string about;  // of all of them: up to the last ';'
+};
+
+std::vector<Family> find_families(const std::vector<TaskSuite>& suites) {
+  std::vector<Family> families;
+  for (const TaskSuite& suite : suites) {
+    const std::size_t split = suite.name.rfind('-') + 1;
+    const std::string name = suite.name.substr(0, split);
+    auto family = std::ranges::find(families, name, &Family::name);
+    if (family == families.end()) {
+      families.push_back({name, {}, suite.about.substr(0, suite.about.rfind(';'))});
+      family = families.end() - 1;
+    }
+    family->numbers.push_back(parse_integer(suite.name.substr(split)).value_or(0));
+  }
+  for (Family& family : families) {
+    std::ranges::sort(family.numbers);
+  }
+  return families;
+}
+
+std::string family_list(const std::vector<TaskSuite>& suites) {
+  constexpr std::size_t kNameWidth = 31;
+  std::string list;
+  for (const Family& family : find_families(suites)) {
+    const std::string numbers = fmt::format("{}", fmt::join(family.numbers, ","));
+    list += entry(family.name + (family.numbers.size() == 1 ? numbers : "{" + numbers + "}"), family.about, kNameWidth);
+  }
+  return list;
+}
+
 std::string builtin_list(bool as_json) {
   const std::vector<std::string> names = tasks::builtin_task_names();
   ordered_json json = ordered_json::array();
   std::string singles;
   std::string on_images;
   std::string suites;
+  std::vector<TaskSuite> sculpted;
   constexpr std::size_t kNameWidth = 15;
   for (const std::string& name : names) {
     const TaskSuite suite = tasks::load_task(name);
     json.push_back({{"name", name}, {"about", suite.about}, {"tasks", suite.tasks.size()}});
     if (suite.images()) {
       json.back()["images"] = suite.images()->images;
+    }
+    if (name.starts_with("sculpt/")) {
+      sculpted.push_back(suite);
+      continue;
     }
     std::string& list = suite.images() ? on_images : suite.tasks.size() == 1 ? singles : suites;
     list += entry(name, suite.about, kNameWidth);
@@ -468,8 +566,9 @@ std::string builtin_list(bool as_json) {
   return fmt::format(
       "Built-in tasks\n{}\nTasks on images of digits, whose bits are the inputs\n{}\n"
       "Suites, which one network learns together\n{}\n"
+      "Tasks of Neural Sculpting, with their modules\n{}\n"
       "'modlab graph depth2' shows one of them; a YAML or CSV file of your own works too.\n",
-      singles, on_images, suites);
+      singles, on_images, suites, family_list(sculpted));
 }
 
 std::optional<int> parse_rows(const Arguments& arguments, const TaskSuite& suite) {
@@ -500,7 +599,7 @@ int run_graph(std::span<const std::string> words) {
         fmt::format("graph takes one task, not {}; see 'modlab graph --help'", arguments.positional().size()));
   }
   if (arguments.positional().empty()) {
-    for (const char* name : {"svg", "csv", "rows"}) {
+    for (const char* name : {"svg", "dot", "csv", "rows"}) {
       if (arguments.has(name)) {
         throw ConfigError(fmt::format("--{} needs a task, for example 'modlab graph depth2 --{} {}'", name, name,
                                       arguments.text(name)));
@@ -520,12 +619,15 @@ int run_graph(std::span<const std::string> words) {
   if (arguments.has("svg")) {
     io::write_file(arguments.text("svg"), graph_svg(suite));
   }
+  if (arguments.has("dot")) {
+    io::write_file(arguments.text("dot"), graph_dot(suite));
+  }
   if (arguments.has("csv")) {
     io::write_file(arguments.text("csv"), truth_table_csv(suite.tasks.front()));
   }
   fmt::print("{}", arguments.is_on("json") ? suite_json(suite) : describe_suite(suite, rows));
   // Not on standard output, which may be JSON for another program.
-  for (const char* name : {"svg", "csv"}) {
+  for (const char* name : {"svg", "dot", "csv"}) {
     if (arguments.has(name)) {
       fmt::print(stderr, "Wrote {}\n", arguments.text(name));
     }

@@ -8,19 +8,13 @@
 #include "core/text.h"
 #include "io/csv_file.h"
 #include "io/yaml_file.h"
+#include "tasks/graph_file.h"
 #include "tasks/task_file.h"
 
 namespace modlab::tasks {
 namespace {
 
 constexpr std::size_t kMaxNameLength = 32;
-
-bool is_output_name(std::string_view name) {
-  std::string lower(name);
-  std::ranges::transform(lower, lower.begin(),
-                         [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-  return lower.starts_with("y") || lower.starts_with("out");
-}
 
 struct Columns {
   std::vector<int> inputs;
@@ -112,7 +106,7 @@ TaskSuite parse_task_csv(const std::string& text, const std::string& name, const
                                   row_count, inputs));
   }
 
-  Task task{name, "Truth table from " + source, std::nullopt, std::move(table), {}, {}, std::nullopt};
+  Task task{name, "Truth table from " + source, std::nullopt, std::move(table), {}, {}, std::nullopt, {}};
   for (const int column : columns.inputs) {
     task.input_names.push_back(csv.header[column]);
   }

@@ -122,6 +122,27 @@ TruthTable truth_table(const FunctionGraph& graph) {
   return table;
 }
 
+bool outputs_are_last_level(const FunctionGraph& graph) {
+  const int last = static_cast<int>(graph.levels.size());
+  std::vector<Wire> read = graph.outputs;
+  std::ranges::sort(read);
+  const bool all_differ = std::ranges::adjacent_find(read) == read.end();
+  return last > 0 && all_differ && read.size() == graph.levels.back().size() &&
+         std::ranges::all_of(read, [&](const Wire& wire) { return wire.level == last && !wire.negated; });
+}
+
+bool outputs_are_named_gates(const FunctionGraph& graph) {
+  if (!outputs_are_last_level(graph)) {
+    return false;
+  }
+  for (std::size_t output = 0; output < graph.outputs.size(); ++output) {
+    if (graph.output_names[output] != wire_text(graph, graph.outputs[output])) {
+      return false;
+    }
+  }
+  return true;
+}
+
 int gate_count(const FunctionGraph& graph) {
   std::size_t gates = 0;
   for (const std::vector<Gate>& level : graph.levels) {

@@ -51,6 +51,11 @@ inline bool column_bit(const Column& column, int row) { return ((column[row / 64
 // The values of the inputs (level 0) and of all gates, [level][index].
 std::vector<std::vector<Column>> node_columns(const FunctionGraph& graph);
 
+// Whether the outputs are the gates of the last level: each gate is one output, as it is.
+bool outputs_are_last_level(const FunctionGraph& graph);
+// The same under the gates' own names, so that nobody needs to see them twice.
+bool outputs_are_named_gates(const FunctionGraph& graph);
+
 int gate_count(const FunctionGraph& graph);
 // Wires into gates and into outputs, as the graph edit distance counts them.
 int edge_count(const FunctionGraph& graph);

@@ -9,6 +9,7 @@
 #include "core/text.h"
 #include "io/yaml_file.h"
 #include "tasks/image_keys.h"
+#include "tasks/module_keys.h"
 
 namespace modlab::tasks {
 namespace {
@@ -38,25 +39,6 @@ std::string lower_case(std::string text) {
   std::ranges::transform(text, text.begin(),
                          [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
   return text;
-}
-
-std::string read_name(const YAML::Node& node, const std::string& what, const std::string& source) {
-  const std::optional<std::string> name = scalar_text(node);
-  if (!name) {
-    throw FormatError(fmt::format("{}: {} needs a plain name, such as a0", place_of(node, source), what));
-  }
-  const auto is_name_letter = [](unsigned char letter) {
-    return std::isalnum(letter) != 0 || letter == '_' || letter == '.' || letter == '-';
-  };
-  const bool starts_well = std::isalpha(static_cast<unsigned char>(name->front())) != 0 || name->front() == '_';
-  if (!starts_well || !std::ranges::all_of(*name, is_name_letter) || name->size() > kMaxNameLength ||
-      lower_case(*name) == "not") {
-    throw ConfigError(
-        fmt::format("{}: {} cannot be called {}; a name is a letter, then at most {} letters, digits or "
-                    "one of _ . -, and not the word 'not'",
-                    place_of(node, source), what, quote_for_message(*name), kMaxNameLength - 1));
-  }
-  return *name;
 }
 
 void add_name(Names& names, const std::string& name, const Wire& wire, const std::string& place) {
@@ -372,6 +354,19 @@ std::vector<std::string> parse_output_names(const YAML::Node& node, const std::s
   return output_names;
 }
 
+// What outputs are called that the file only lists: gates called y1 or out_a keep their names, others are numbered.
+std::vector<std::string> listed_output_names(const FunctionGraph& graph) {
+  std::vector<std::string> own;
+  for (const Wire& wire : graph.outputs) {
+    own.push_back(wire_text(graph, wire));
+    const bool is_repeated = std::find(own.begin(), own.end() - 1, own.back()) != own.end() - 1;
+    if (wire.level == 0 || is_repeated || !is_output_name(own.back())) {
+      return numbered_names("y", graph.outputs.size());
+    }
+  }
+  return own;
+}
+
 void parse_outputs(const YAML::Node& node, const Names& names, FunctionGraph& graph) {
   if (node.IsMap()) {
     check_output_count(node, node.size(), names.source);
@@ -383,14 +378,17 @@ void parse_outputs(const YAML::Node& node, const Names& names, FunctionGraph& gr
   }
   const std::size_t count = node.IsSequence() ? node.size() : 1;
   check_output_count(node, count, names.source);
-  graph.output_names = numbered_names("y", count);
-  if (!node.IsSequence()) {
-    graph.outputs.push_back(parse_output(node, "y0", names));
-    return;
+  const auto add = [&](const YAML::Node& item) {
+    graph.outputs.push_back(parse_output(item, fmt::format("y{}", graph.outputs.size()), names));
+  };
+  if (node.IsSequence()) {
+    for (const YAML::Node& item : node) {
+      add(item);
+    }
+  } else {
+    add(node);
   }
-  for (const YAML::Node& item : node) {
-    graph.outputs.push_back(parse_output(item, graph.output_names[graph.outputs.size()], names));
-  }
+  graph.output_names = listed_output_names(graph);
 }
 
 FunctionGraph parse_graph(const TaskKeys& keys, std::vector<std::string> inputs, const std::string& source) {
@@ -471,6 +469,30 @@ Task parse_table(const TaskKeys& keys, std::vector<std::string> inputs, const st
 
 }  // namespace
 
+std::string read_name(const YAML::Node& node, const std::string& what, const std::string& source) {
+  const std::optional<std::string> name = scalar_text(node);
+  if (!name) {
+    throw FormatError(fmt::format("{}: {} needs a plain name, such as a0", place_of(node, source), what));
+  }
+  const auto is_name_letter = [](unsigned char letter) {
+    return std::isalnum(letter) != 0 || letter == '_' || letter == '.' || letter == '-';
+  };
+  const bool starts_well = std::isalpha(static_cast<unsigned char>(name->front())) != 0 || name->front() == '_';
+  if (!starts_well || !std::ranges::all_of(*name, is_name_letter) || name->size() > kMaxNameLength ||
+      lower_case(*name) == "not") {
+    throw ConfigError(
+        fmt::format("{}: {} cannot be called {}; a name is a letter, then at most {} letters, digits or "
+                    "one of _ . -, and not the word 'not'",
+                    place_of(node, source), what, quote_for_message(*name), kMaxNameLength - 1));
+  }
+  return *name;
+}
+
+bool is_output_name(std::string_view name) {
+  const std::string lower = lower_case(std::string(name));
+  return lower.starts_with("y") || lower.starts_with("out");
+}
+
 std::optional<std::string> scalar_text(const YAML::Node& node) {
   if (!node.IsDefined() || node.IsSequence() || node.IsMap()) {
     return std::nullopt;
@@ -488,7 +510,7 @@ std::optional<std::string> scalar_text(const YAML::Node& node) {
 Task parse_single_task(const TaskKeys& keys, const std::string& source) {
   const std::optional<ImageInputs> images = parse_image_keys(keys, source);
   if (keys.contains("table")) {
-    for (const char* other : {"levels", "outputs"}) {
+    for (const char* other : {"levels", "outputs", "modules"}) {
       if (keys.contains(other)) {
         throw ConfigError(fmt::format("{}: '{}' beside 'table'; a task is either gates or a table, so remove one",
                                       place_of(keys.at(other), source), other));
@@ -511,6 +533,9 @@ Task parse_single_task(const TaskKeys& keys, const std::string& source) {
   task.input_names = graph.inputs;
   task.output_names = graph.output_names;
   task.graph = std::move(graph);
+  if (const auto modules = keys.find("modules"); modules != keys.end()) {
+    task.modules = parse_modules(modules->second, *task.graph, source);
+  }
   return task;
 }
 

@@ -11,6 +11,8 @@ constexpr double kNodeGap = 16;
 constexpr int kOrderSweeps = 12;
 // Outputs that cross look like a mistake, so such a crossing counts for more.
 constexpr int kOutputCrossing = 3;
+// Groups are areas, which must not lie across each other.
+constexpr int kGroupCrossing = 100;
 // Counting compares all pairs of edges; graphs beyond this are drawn in the order given.
 constexpr std::size_t kMaxOrderedEdges = 1500;
 
@@ -40,6 +42,30 @@ Neighbours find_neighbours(const Layout& layout) {
   return found;
 }
 
+bool same_group(const Layout& layout, int a, int b) {
+  return layout.nodes[a].group >= 0 && layout.nodes[a].group == layout.nodes[b].group;
+}
+
+// A layer's nodes in the pieces that move as one: groups, and nodes without a group alone.
+std::vector<std::vector<int>> pieces_of(const Layout& layout, const std::vector<int>& layer) {
+  std::vector<std::vector<int>> pieces;
+  for (const int node : layer) {
+    if (pieces.empty() || !same_group(layout, pieces.back().back(), node)) {
+      pieces.emplace_back();
+    }
+    pieces.back().push_back(node);
+  }
+  return pieces;
+}
+
+std::vector<int> joined(const std::vector<std::vector<int>>& pieces) {
+  std::vector<int> layer;
+  for (const std::vector<int>& piece : pieces) {
+    layer.insert(layer.end(), piece.begin(), piece.end());
+  }
+  return layer;
+}
+
 void sort_by_barycentre(Layout& layout, std::size_t layer, const std::vector<std::vector<int>>& neighbours) {
   std::vector<int>& nodes = layout.layers[layer];
   if (std::ranges::any_of(nodes, [&](int node) { return layout.nodes[node].keeps_order; })) {
@@ -54,23 +80,50 @@ void sort_by_barycentre(Layout& layout, std::size_t layer, const std::vector<std
     }
     barycentre[node] = neighbours[node].empty() ? position[node] : sum / static_cast<double>(neighbours[node].size());
   }
-  std::ranges::stable_sort(nodes, {}, [&](int node) { return barycentre[node]; });
+  std::vector<std::vector<int>> pieces = pieces_of(layout, nodes);
+  for (std::vector<int>& piece : pieces) {
+    std::ranges::stable_sort(piece, {}, [&](int node) { return barycentre[node]; });
+  }
+  std::ranges::stable_sort(pieces, {}, [&](const std::vector<int>& piece) {
+    double sum = 0;
+    for (const int node : piece) {
+      sum += barycentre[node];
+    }
+    return sum / static_cast<double>(piece.size());
+  });
+  nodes = joined(pieces);
 }
 
 bool swap_neighbours_once(Layout& layout, int& crossings) {
   bool better = false;
   for (std::vector<int>& layer : layout.layers) {
-    for (std::size_t place = 0; place + 1 < layer.size(); ++place) {
-      if (layout.nodes[layer[place]].keeps_order || layout.nodes[layer[place + 1]].keeps_order) {
-        continue;
-      }
-      std::swap(layer[place], layer[place + 1]);
+    if (std::ranges::any_of(layer, [&](int node) { return layout.nodes[node].keeps_order; })) {
+      continue;
+    }
+    const auto keep_if_better = [&](std::vector<int> changed) {
+      std::swap(layer, changed);
       const int swapped = count_crossings(layout);
-      if (swapped < crossings) {
+      const bool is_better = swapped < crossings;
+      if (is_better) {
         crossings = swapped;
         better = true;
       } else {
-        std::swap(layer[place], layer[place + 1]);
+        std::swap(layer, changed);
+      }
+      return is_better;
+    };
+    for (std::size_t place = 0; place + 1 < layer.size(); ++place) {
+      if (same_group(layout, layer[place], layer[place + 1])) {
+        std::vector<int> changed = layer;
+        std::swap(changed[place], changed[place + 1]);
+        keep_if_better(std::move(changed));
+      }
+    }
+    std::vector<std::vector<int>> pieces = pieces_of(layout, layer);
+    for (std::size_t piece = 0; piece + 1 < pieces.size(); ++piece) {
+      std::swap(pieces[piece], pieces[piece + 1]);
+      if (!keep_if_better(joined(pieces))) {
+        std::swap(pieces[piece], pieces[piece + 1]);
       }
     }
   }
@@ -140,6 +193,12 @@ std::vector<double> keep_apart(const std::vector<double>& wished, const std::vec
   return placed;
 }
 
+// Between the edges of two nodes, one below the other.
+double gap_between(const Layout& layout, int upper, int lower) {
+  const bool is_edge = !same_group(layout, upper, lower);
+  return kNodeGap + (is_edge ? layout.nodes[upper].below + layout.nodes[lower].above : 0);
+}
+
 enum class Look { kBefore, kAfter };
 
 // Moves each node of a layer towards the mean of its neighbours on one side.
@@ -155,7 +214,7 @@ void place_layer(Layout& layout, std::size_t layer, Look look) {
   std::vector<double> distance;
   for (std::size_t place = 0; place + 1 < nodes.size(); ++place) {
     const double heights = layout.nodes[nodes[place]].height + layout.nodes[nodes[place + 1]].height;
-    distance.push_back(heights / 2 + kNodeGap);
+    distance.push_back(heights / 2 + gap_between(layout, nodes[place], nodes[place + 1]));
   }
   std::vector<double> wished(nodes.size(), 0);
   std::size_t first_joined = nodes.size();
@@ -181,13 +240,15 @@ void place_layer(Layout& layout, std::size_t layer, Look look) {
 void place_vertically(Layout& layout) {
   for (const std::vector<int>& layer : layout.layers) {
     double top = 0;
-    for (const int node : layer) {
-      layout.nodes[node].y = top + layout.nodes[node].height / 2;
-      top += layout.nodes[node].height + kNodeGap;
+    for (std::size_t place = 0; place < layer.size(); ++place) {
+      LayoutNode& node = layout.nodes[layer[place]];
+      top += place == 0 ? 0 : gap_between(layout, layer[place - 1], layer[place]);
+      node.y = top + node.height / 2;
+      top += node.height;
     }
     // All layers start centred on the same line.
     for (const int node : layer) {
-      layout.nodes[node].y -= (top - kNodeGap) / 2;
+      layout.nodes[node].y -= top / 2;
     }
   }
   // Back first, so that few inputs spread over many gates; then forth, so that each gate stands between its inputs.
@@ -200,8 +261,8 @@ void place_vertically(Layout& layout) {
   double top = 0;
   double bottom = 0;
   for (const LayoutNode& node : layout.nodes) {
-    top = std::min(top, node.y - node.height / 2);
-    bottom = std::max(bottom, node.y + node.height / 2);
+    top = std::min(top, node.y - node.height / 2 - node.above);
+    bottom = std::max(bottom, node.y + node.height / 2 + node.below);
   }
   for (LayoutNode& node : layout.nodes) {
     // Whole pixels, so that lines and boxes stay sharp.
@@ -213,7 +274,14 @@ void place_vertically(Layout& layout) {
 void place_horizontally(Layout& layout) {
   // Steep wires are hard to follow, so tall drawings get more room between their layers.
   const double gap = std::round(std::clamp(36 + 0.12 * layout.height, 56.0, 180.0));
-  double left = 0;
+  const auto edge_of = [&](const std::vector<int>& layer) {
+    double beside = 0;
+    for (const int node : layer) {
+      beside = std::max(beside, layout.nodes[node].beside);
+    }
+    return beside;
+  };
+  double left = edge_of(layout.layers.front());
   for (const std::vector<int>& layer : layout.layers) {
     double width = 0;
     for (const int node : layer) {
@@ -226,14 +294,43 @@ void place_horizontally(Layout& layout) {
     }
     left += width + gap;
   }
-  layout.width = left - gap;
+  layout.width = left - gap + edge_of(layout.layers.back());
+}
+
+// Pairs of groups that stand in one order in a layer and in the other order in the next.
+int count_group_crossings(const Layout& layout) {
+  const auto groups_of = [&](const std::vector<int>& layer) {
+    std::vector<int> groups;
+    for (const std::vector<int>& piece : pieces_of(layout, layer)) {
+      groups.push_back(layout.nodes[piece.front()].group);
+    }
+    std::erase(groups, -1);
+    return groups;
+  };
+  int crossings = 0;
+  std::vector<int> before = groups_of(layout.layers.front());
+  for (std::size_t layer = 1; layer < layout.layers.size(); ++layer) {
+    std::vector<int> here = groups_of(layout.layers[layer]);
+    std::vector<std::ptrdiff_t> places;
+    for (const int group : here) {
+      if (const auto found = std::ranges::find(before, group); found != before.end()) {
+        places.push_back(found - before.begin());
+      }
+    }
+    for (std::size_t place = 0; place < places.size(); ++place) {
+      const auto end = places.begin() + static_cast<std::ptrdiff_t>(place);
+      crossings += static_cast<int>(std::count_if(places.begin(), end, [&](auto other) { return other > *end; }));
+    }
+    before = std::move(here);
+  }
+  return crossings;
 }
 
 }  // namespace
 
 int count_crossings(const Layout& layout) {
   const std::vector<int> position = positions(layout);
-  int crossings = 0;
+  int crossings = kGroupCrossing * count_group_crossings(layout);
   for (std::size_t first = 0; first < layout.edges.size(); ++first) {
     const LayoutEdge& a = layout.edges[first];
     for (std::size_t second = 0; second < first; ++second) {

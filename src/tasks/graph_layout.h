@@ -13,6 +13,10 @@ struct LayoutNode {
   bool keeps_order = false;  // stays where it is among its layer's nodes
   double x = 0;              // centre
   double y = 0;
+  int group = -1;    // nodes of a group stand together in each layer; -1 is no group
+  double above = 0;  // room for the group's edge, where the neighbour is of another
+  double below = 0;
+  double beside = 0;
 };
 
 struct LayoutEdge {
@@ -31,10 +35,10 @@ struct Layout {
 };
 
 // Orders each layer for few crossings and sets the coordinates and the size of the whole. Layers are taken as they are
-// given where no other order has fewer crossings.
+// given where no other order has fewer crossings. Nodes of a group must be given side by side.
 void arrange(Layout& layout);
 
-// Crossings into nodes that keep their order count several times.
+// Crossings into nodes that keep their order count several times, and groups that cross between two layers most.
 int count_crossings(const Layout& layout);
 
 }  // namespace modlab::tasks

@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <map>
 
 #include "tasks/graph_layout.h"
+#include "tasks/module_areas.h"
+#include "tasks/svg_text.h"
 
 namespace modlab::tasks {
 namespace {
@@ -43,44 +44,7 @@ const char* colour_of(Op op) {
   return "#777777";
 }
 
-std::string escape_xml(const std::string& text) {
-  std::string escaped;
-  for (const char letter : text) {
-    switch (letter) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += letter;
-    }
-  }
-  return escaped;
-}
-
-// Helvetica's widths, roughly and on the wide side: enough to make boxes fit whatever sans-serif font is there.
-double text_width(const std::string& text, double size, bool bold) {
-  double width = 0;
-  for (const unsigned char letter : text) {
-    if ((letter & 0xC0U) == 0x80U) {
-      continue;  // the rest of a UTF-8 character
-    }
-    const bool narrow = std::string_view("ijltfr.,:;'!|()[] -I").find(static_cast<char>(letter)) != std::string::npos;
-    const bool wide = std::string_view("mwMW@%").find(static_cast<char>(letter)) != std::string::npos;
-    width += narrow ? 0.34 : wide ? 0.9 : letter >= 0x80U ? 1.0 : std::isupper(letter) != 0 ? 0.74 : 0.57;
-  }
-  return width * size * (bold ? 1.06 : 1);
-}
-
-enum class Kind { kInput, kGate, kTable, kOutput, kPass };
+enum class Kind { kInput, kGate, kTable, kOutput, kOutputGate, kPass };
 
 // What the layout does not know about a node.
 struct Drawn {
@@ -103,7 +67,7 @@ int add_node(Picture& picture, int layer, double width, double height, Drawn dra
   node.layer = layer;
   node.width = std::ceil(width);
   node.height = height;
-  node.keeps_order = drawn.kind == Kind::kInput || drawn.kind == Kind::kOutput;
+  node.keeps_order = drawn.kind == Kind::kInput || drawn.kind == Kind::kOutput || drawn.kind == Kind::kOutputGate;
   picture.layout.nodes.push_back(node);
   picture.drawn.push_back(std::move(drawn));
   const int number = static_cast<int>(picture.layout.nodes.size()) - 1;
@@ -151,12 +115,30 @@ class Carrier {
   std::map<std::pair<int, int>, int> passes_;
 };
 
-void add_graph(Picture& picture, const FunctionGraph& graph, const std::vector<int>& input_nodes) {
+// The last level's gates as outputs, in the order of the outputs: a copy needs no box.
+void add_output_gates(Picture& picture, const FunctionGraph& graph, std::vector<int>& nodes) {
+  const int layer = static_cast<int>(graph.levels.size());
+  nodes.resize(graph.outputs.size());
+  for (const Wire& output : graph.outputs) {
+    const Gate& gate = graph.levels.back()[output.index];
+    nodes[output.index] = gate.op == Op::kId ? add_pill(picture, layer, gate.name, Kind::kOutput, false)
+                                             : add_box(picture, layer, Kind::kOutputGate, op_name(gate.op), gate.name,
+                                                       colour_of(gate.op), gate.inputs.size());
+  }
+}
+
+// The nodes of the picture, [level][index]: inputs, gates and last the outputs.
+std::vector<std::vector<int>> add_graph(Picture& picture, const FunctionGraph& graph,
+                                        const std::vector<int>& input_nodes) {
   std::vector<std::vector<int>> nodes = {input_nodes};
   Carrier carrier(picture);
   // Boxes before the passing wires, so that the order given is the order of the file with wires below.
   for (std::size_t level = 0; level < graph.levels.size(); ++level) {
     std::vector<int>& boxes = nodes.emplace_back();
+    if (level + 1 == graph.levels.size() && outputs_are_named_gates(graph)) {
+      add_output_gates(picture, graph, boxes);
+      continue;
+    }
     for (const Gate& gate : graph.levels[level]) {
       boxes.push_back(add_box(picture, static_cast<int>(level) + 1, Kind::kGate, op_name(gate.op), gate.name,
                               colour_of(gate.op), gate.inputs.size()));
@@ -173,10 +155,47 @@ void add_graph(Picture& picture, const FunctionGraph& graph, const std::vector<i
       }
     }
   }
+  std::vector<int> outputs;
   for (std::size_t output = 0; output < graph.outputs.size(); ++output) {
-    connect(graph.outputs[output], add_pill(picture, static_cast<int>(graph.levels.size()) + 1,
-                                            graph.output_names[output], Kind::kOutput, false));
+    const Wire& wire = graph.outputs[output];
+    if (outputs_are_named_gates(graph)) {
+      outputs.push_back(nodes[wire.level][wire.index]);
+    } else {
+      outputs.push_back(add_pill(picture, static_cast<int>(graph.levels.size()) + 1, graph.output_names[output],
+                                 Kind::kOutput, false));
+      connect(wire, outputs.back());
+    }
   }
+  nodes.push_back(std::move(outputs));
+  return nodes;
+}
+
+// Tells the layout which nodes stand together.
+void group_by_module(Picture& picture, const Task& task, const std::vector<std::vector<int>>& nodes) {
+  Layout& layout = picture.layout;
+  const std::vector<std::vector<int>> modules = modules_of_nodes(task);
+  for (std::size_t level = 0; level < nodes.size(); ++level) {
+    for (std::size_t index = 0; index < nodes[level].size(); ++index) {
+      layout.nodes[nodes[level][index]].group = modules[level][index];
+    }
+  }
+  // A wire that passes by belongs to its source's module if all its readers do.
+  const auto is_pass = [&](int node) { return picture.drawn[node].kind == Kind::kPass; };
+  for (const LayoutEdge& edge : layout.edges) {
+    if (is_pass(edge.to)) {
+      layout.nodes[edge.to].group = layout.nodes[edge.from].group;
+    }
+  }
+  for (auto edge = layout.edges.rbegin(); edge != layout.edges.rend(); ++edge) {
+    if (is_pass(edge->from) && layout.nodes[edge->to].group != layout.nodes[edge->from].group) {
+      layout.nodes[edge->from].group = -1;
+    }
+  }
+  for (std::vector<int>& layer : layout.layers) {
+    // In the file's order of modules on every layer, so that areas need not cross; what is in none comes last.
+    std::ranges::stable_sort(layer, {}, [&](int node) { return static_cast<unsigned>(layout.nodes[node].group); });
+  }
+  make_room_for_areas(layout, task.modules);
 }
 
 void add_table(Picture& picture, const Task& task, const std::vector<int>& input_nodes) {
@@ -230,7 +249,10 @@ void spread_ports(Layout& layout) {
 
 Picture make_picture(const Task& task) {
   Picture picture;
-  const std::size_t levels = task.graph ? task.graph->levels.size() : 1;
+  std::size_t levels = task.graph ? task.graph->levels.size() : 1;
+  if (task.graph && outputs_are_named_gates(*task.graph)) {
+    --levels;  // the last one is the outputs
+  }
   picture.layout.layers.resize(levels + 2);
   picture.captions.emplace_back("inputs");
   for (std::size_t level = 1; level <= levels; ++level) {
@@ -245,7 +267,10 @@ Picture make_picture(const Task& task) {
     input_nodes.push_back(add_pill(picture, 0, task.input_names[input], Kind::kInput, faint));
   }
   if (task.graph) {
-    add_graph(picture, *task.graph, input_nodes);
+    const std::vector<std::vector<int>> nodes = add_graph(picture, *task.graph, input_nodes);
+    if (!task.modules.empty()) {
+      group_by_module(picture, task, nodes);
+    }
   } else {
     add_table(picture, task, input_nodes);
   }
@@ -295,17 +320,25 @@ std::string draw_node(const LayoutNode& node, const Drawn& drawn) {
         "</text>\n",
         style, frame, kPillHeight / 2, node.x, node.y + 4.5, label);
   }
-  return fmt::format(
-      "<rect fill=\"{0}\" fill-opacity=\"0.14\" stroke=\"{0}\" stroke-width=\"1.6\" {1} rx=\"8\"/>\n"
-      "<text class=\"op\" x=\"{2:.1f}\" y=\"{3:.1f}\">{4}</text>\n"
-      "<text class=\"gate-name\" x=\"{2:.1f}\" y=\"{5:.1f}\">{6}</text>\n",
-      drawn.colour, frame, node.x, node.y - 1, label, node.y + 12.5, escape_xml(drawn.detail));
+  if (drawn.kind == Kind::kOutputGate) {
+    return fmt::format(
+        "<rect class=\"output\" {0} rx=\"8\"/>\n<text class=\"output-op\" x=\"{1:.1f}\" y=\"{2:.1f}\">{3}</text>\n"
+        "<text class=\"output-gate\" x=\"{1:.1f}\" y=\"{4:.1f}\">{5}</text>\n",
+        frame, node.x, node.y - 1, label, node.y + 12.5, escape_xml(drawn.detail));
+  }
+  // A box is translucent: an area behind it must not change its colour.
+  const std::string backing = node.group < 0 ? "" : fmt::format("<rect fill=\"#ffffff\" {} rx=\"8\"/>\n", frame);
+  return backing + fmt::format(
+                       "<rect fill=\"{0}\" fill-opacity=\"0.14\" stroke=\"{0}\" stroke-width=\"1.6\" {1} rx=\"8\"/>\n"
+                       "<text class=\"op\" x=\"{2:.1f}\" y=\"{3:.1f}\">{4}</text>\n"
+                       "<text class=\"gate-name\" x=\"{2:.1f}\" y=\"{5:.1f}\">{6}</text>\n",
+                       drawn.colour, frame, node.x, node.y - 1, label, node.y + 12.5, escape_xml(drawn.detail));
 }
 
-std::string draw_panel(const Picture& picture, const std::string& title, double left, double graph_height) {
+std::string draw_panel(const Picture& picture, const Task& task, double left, double graph_height) {
   const Layout& layout = picture.layout;
-  std::string svg =
-      fmt::format("<text class=\"title\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", left, kMargin + 13, escape_xml(title));
+  std::string svg = fmt::format("<text class=\"title\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", left, kMargin + 13,
+                                escape_xml(task.name));
   const double bottom = kMargin + kTitleHeight + graph_height + kCaptionHeight - 5;
   for (std::size_t layer = 0; layer < layout.layers.size(); ++layer) {
     // Every layer has a box: inputs, outputs and levels are never empty.
@@ -315,6 +348,7 @@ std::string draw_panel(const Picture& picture, const std::string& title, double 
   }
   svg += fmt::format("<g transform=\"translate({:.1f} {:.1f})\">\n", left,
                      kMargin + kTitleHeight + std::round((graph_height - layout.height) / 2));
+  svg += draw_areas(layout, task.modules);
   for (std::size_t edge = 0; edge < layout.edges.size(); ++edge) {
     svg += draw_edge(picture, edge);
   }
@@ -341,6 +375,17 @@ text { font-family: Helvetica, Arial, "Liberation Sans", sans-serif; text-anchor
 </style>
 )";
 
+constexpr const char* kModuleStyle = R"(<style>
+.module { font-size: 11px; font-weight: bold; text-anchor: start; }
+.output-op { font-size: 13px; font-weight: bold; fill: #ffffff; }
+.output-gate { font-size: 10.5px; fill: #ffffff; }
+</style>
+)";
+
+bool needs_module_style(const Task& task) {
+  return !task.modules.empty() || (task.graph && outputs_are_named_gates(*task.graph));
+}
+
 }  // namespace
 
 std::string graph_svg(const TaskSuite& suite) {
@@ -354,16 +399,18 @@ std::string graph_svg(const TaskSuite& suite) {
   double left = kMargin;
   for (std::size_t task = 0; task < pictures.size(); ++task) {
     const std::string& title = suite.tasks[task].name;
-    panels += draw_panel(pictures[task], title, left, graph_height);
+    panels += draw_panel(pictures[task], suite.tasks[task], left, graph_height);
     left += std::max(pictures[task].layout.width, std::ceil(text_width(title, 15, true))) + kPanelGap;
   }
   const double width = left - kPanelGap + kMargin;
   const double height = 2 * kMargin + kTitleHeight + graph_height + kCaptionHeight - kMargin / 2;
+  const std::string style =
+      std::ranges::any_of(suite.tasks, needs_module_style) ? std::string(kStyle) + kModuleStyle : kStyle;
   return fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
       "viewBox=\"0 0 {0:.0f} {1:.0f}\" role=\"img\">\n<title>{2}</title>\n<desc>{3}</desc>\n{4}"
       "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n{5}</svg>\n",
-      width, height, escape_xml(suite.name), escape_xml(suite.about), kStyle, panels);
+      width, height, escape_xml(suite.name), escape_xml(suite.about), style, panels);
 }
 
 }  // namespace modlab::tasks

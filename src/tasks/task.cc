@@ -6,6 +6,7 @@
 #include <bit>
 #include <map>
 #include <numeric>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -197,6 +198,71 @@ double always_zero_accuracy(const TaskSuite& suite) {
     sum += 1.0 - static_cast<double>(set) / (static_cast<double>(rows.size()) * task.table.outputs);
   }
   return sum / static_cast<double>(suite.tasks.size());
+}
+
+std::vector<std::string> member_names(const Task& task, const TaskModule& module) {
+  std::vector<std::string> names;
+  for (const int input : module.inputs) {
+    names.push_back(task.input_names[input]);
+  }
+  for (const Wire& gate : module.gates) {
+    names.push_back(wire_text(*task.graph, gate));
+  }
+  for (const int output : module.outputs) {
+    if (std::ranges::find(names, task.output_names[output]) == names.end()) {
+      names.push_back(task.output_names[output]);
+    }
+  }
+  return names;
+}
+
+std::vector<std::vector<int>> modules_of_nodes(const Task& task) {
+  const FunctionGraph& graph = *task.graph;
+  std::vector<std::vector<int>> modules = {std::vector<int>(graph.inputs.size(), -1)};
+  for (const std::vector<Gate>& level : graph.levels) {
+    modules.emplace_back(level.size(), -1);
+  }
+  modules.emplace_back(graph.outputs.size(), -1);
+  for (int number = 0; number < static_cast<int>(task.modules.size()); ++number) {
+    for (const int input : task.modules[number].inputs) {
+      modules.front()[input] = number;
+    }
+    for (const Wire& gate : task.modules[number].gates) {
+      modules[gate.level][gate.index] = number;
+    }
+    for (const int output : task.modules[number].outputs) {
+      modules.back()[output] = number;
+    }
+  }
+  return modules;
+}
+
+std::vector<std::vector<int>> modules_read(const Task& task) {
+  std::vector<std::set<int>> read(task.modules.size());
+  if (task.graph) {
+    const std::vector<std::vector<int>> module_of = modules_of_nodes(task);
+    const auto add = [&](int reader, const Wire& wire) {
+      const int from = module_of[wire.level][wire.index];
+      if (reader >= 0 && from >= 0 && from != reader) {
+        read[reader].insert(from);
+      }
+    };
+    for (std::size_t level = 0; level < task.graph->levels.size(); ++level) {
+      for (std::size_t gate = 0; gate < task.graph->levels[level].size(); ++gate) {
+        for (const Wire& wire : task.graph->levels[level][gate].inputs) {
+          add(module_of[level + 1][gate], wire);
+        }
+      }
+    }
+    for (std::size_t output = 0; output < task.graph->outputs.size(); ++output) {
+      add(module_of.back()[output], task.graph->outputs[output]);
+    }
+  }
+  std::vector<std::vector<int>> lists;
+  for (const std::set<int>& modules : read) {
+    lists.emplace_back(modules.begin(), modules.end());
+  }
+  return lists;
 }
 
 std::optional<TrueSizes> true_sizes(const TaskSuite& suite) {

@@ -29,6 +29,16 @@ std::vector<int> combination_rows(const ImageInputs& inputs);
 // The digit of each image on a row.
 std::vector<int> digits_of(const ImageInputs& inputs, int row);
 
+// Inputs, gates and outputs that belong together: a sub-function, or inputs that the same sub-functions read.
+struct TaskModule {
+  std::string name;
+  std::vector<int> inputs;   // ascending
+  std::vector<Wire> gates;   // by level, then by index
+  std::vector<int> outputs;  // ascending
+
+  friend bool operator==(const TaskModule&, const TaskModule&) = default;
+};
+
 // A Boolean function to learn: its truth table, and its structure where it is known.
 struct Task {
   std::string name;
@@ -38,6 +48,7 @@ struct Task {
   std::vector<std::string> input_names;
   std::vector<std::string> output_names;
   std::optional<ImageInputs> images;  // what a network sees instead of the bits themselves
+  std::vector<TaskModule> modules;    // of the graph, where the file names them; none shares a node with another
 };
 
 // One task, or several with equal numbers of inputs and of outputs that one network learns together.
@@ -57,6 +68,15 @@ std::vector<int> possible_rows(const Task& task);
 
 // The share of right answers, over the possible rows of all tasks, of a network that always says 0.
 double always_zero_accuracy(const TaskSuite& suite);
+
+// The names of a module's inputs, gates and outputs; once where an output has the name of the gate that it reads.
+std::vector<std::string> member_names(const Task& task, const TaskModule& module);
+
+// [module]: the other modules whose values it reads, ascending.
+std::vector<std::vector<int>> modules_read(const Task& task);
+
+// The module of each node of the graph or -1, [level][index]: the inputs (level 0), all gates, and last the outputs.
+std::vector<std::vector<int>> modules_of_nodes(const Task& task);
 
 // The sizes of a network that has exactly the structure of a suite's graphs.
 struct TrueSizes {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <map>
+#include <span>
 
 #include "core/embedded_file.h"
 #include "core/errors.h"
@@ -40,9 +42,34 @@ std::string ending_of(const std::string& path) {
   return ending;
 }
 
+std::span<const EmbeddedFile> builtin_files() { return {kBuiltinTasks, kBuiltinTasksCount}; }
+
+// "sculpt/" of "sculpt/4-2-4".
+std::string folder_of(const std::string& name) { return name.substr(0, name.rfind('/') + 1); }
+
 bool is_path(const std::string& name_or_path) {
   const std::string ending = ending_of(name_or_path);
-  return name_or_path.find('/') != std::string::npos || ending == ".yaml" || ending == ".yml" || ending == ".csv";
+  if (ending == ".yaml" || ending == ".yml" || ending == ".csv") {
+    return true;
+  }
+  const std::string folder = folder_of(name_or_path);
+  return !folder.empty() && std::ranges::none_of(builtin_files(), [&](const EmbeddedFile& file) {
+    return folder_of(file.name) == folder;
+  });
+}
+
+// The names of the built-in tasks for a message: those in folders are too many to list.
+std::string builtin_text() {
+  std::vector<std::string> listed;
+  std::map<std::string, std::vector<std::string>> in_folders;
+  for (const std::string& name : builtin_task_names()) {
+    const std::string folder = folder_of(name);
+    (folder.empty() ? listed : in_folders[folder]).push_back(name);
+  }
+  for (const auto& [folder, names] : in_folders) {
+    listed.push_back(fmt::format("{} tasks such as {}", names.size(), names.front()));
+  }
+  return join_text(listed, ", ");
 }
 
 std::string clean_about(const std::string& text) {
@@ -66,8 +93,8 @@ TaskKeys read_keys(const std::string& text, const std::string& source) {
     throw FormatError(
         fmt::format("{}: not a task file; it needs lines such as 'inputs: 6' (see tasks/README.md)", source));
   }
-  static const std::vector<std::string> kKnown = {"about",  "digits",  "images", "inputs",
-                                                  "levels", "outputs", "table",  "tasks"};
+  static const std::vector<std::string> kKnown = {"about",   "digits",  "images", "inputs", "levels",
+                                                  "modules", "outputs", "table",  "tasks"};
   TaskKeys keys;
   for (const auto& entry : root) {
     const std::string key = scalar_text(entry.first).value_or("");
@@ -166,16 +193,16 @@ TaskSuite load(const std::string& name_or_path, const std::filesystem::path& fol
     // An absolute path replaces the folder.
     return load_path((folder / name_or_path).string(), members);
   }
-  for (std::size_t file = 0; file < kBuiltinTasksCount; ++file) {
-    if (name_or_path == kBuiltinTasks[file].name) {
+  for (const EmbeddedFile& file : builtin_files()) {
+    if (name_or_path == file.name) {
       const std::string source = fmt::format("(built in) {}.yaml", name_or_path);
-      return parse_yaml_task(kBuiltinTasks[file].text, name_or_path, source, members);
+      return parse_yaml_task(file.text, name_or_path, source, members);
     }
   }
-  const std::vector<std::string> known = builtin_task_names();
-  throw ConfigError(fmt::format("{}unknown task {}{} (built in: {}; or the path of a .yaml or .csv file)", asked_from,
-                                io::quote_for_message(name_or_path), did_you_mean(name_or_path.substr(0, 40), known),
-                                join_text(known, ", ")));
+  throw ConfigError(
+      fmt::format("{}unknown task {}{} (built in: {}; 'modlab graph' lists all; or the path of a .yaml or .csv file)",
+                  asked_from, io::quote_for_message(name_or_path),
+                  did_you_mean(name_or_path.substr(0, 40), builtin_task_names()), builtin_text()));
 }
 
 }  // namespace
@@ -188,8 +215,8 @@ TaskSuite parse_task_yaml(const std::string& text, const std::string& name, cons
 
 std::vector<std::string> builtin_task_names() {
   std::vector<std::string> names;
-  for (std::size_t file = 0; file < kBuiltinTasksCount; ++file) {
-    names.emplace_back(kBuiltinTasks[file].name);
+  for (const EmbeddedFile& file : builtin_files()) {
+    names.emplace_back(file.name);
   }
   std::ranges::sort(names);
   return names;

@@ -7,9 +7,10 @@
 
 namespace modlab::tasks {
 
-// A built-in name, or the path of a YAML task file or a CSV truth table: what contains a '/' or ends in .yaml, .yml or
-// .csv is a path. Throws ConfigError for a task that makes no sense and FormatError for a file that cannot be read;
-// the message names the file, the line and the way out. tasks/README.md shows the forms.
+// A built-in name such as depth2 or sculpt/4-2-4, or the path of a YAML task file or a CSV truth table: what ends in
+// .yaml, .yml or .csv is a path, and what lies in another folder than those of built-in tasks. Throws ConfigError for a
+// task that makes no sense and FormatError for a file that cannot be read; the message names the file, the line and the
+// way out. tasks/README.md shows the forms.
 TaskSuite load_task(const std::string& name_or_path);
 
 // The same for text at hand; `source` stands in messages, and paths in the text are relative to its folder.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tasks/graph_dot.h"
 #include "tasks/graph_layout.h"
 #include "tasks/graph_svg.h"
 #include "tasks/task_file.h"
@@ -76,6 +77,93 @@ TEST(GraphLayout, ReordersOnlyToSaveCrossings) {
   EXPECT_EQ(layout.layers[1], (std::vector<int>{3, 2}));
   // Boxes of a layer do not overlap.
   EXPECT_GE(layout.nodes[2].y - layout.nodes[3].y, 10);
+}
+
+TEST(GraphLayout, GroupsStayTogetherAndDoNotCross) {
+  // Nodes 0, 3 and 4 are one group, 1, 2 and 5 the other, given in another order on the second layer.
+  Layout layout;
+  layout.nodes.resize(6);
+  for (std::size_t node = 0; node < layout.nodes.size(); ++node) {
+    layout.nodes[node].layer = node < 2 ? 0 : 1;
+    layout.nodes[node].height = 10;
+    layout.nodes[node].group = node == 0 || node == 3 || node == 4 ? 1 : 0;
+    layout.nodes[node].above = 7;
+    layout.nodes[node].below = 5;
+  }
+  layout.edges = {{0, 3, 0, 0}, {0, 4, 0, 0}, {1, 2, 0, 0}, {1, 5, 0, 0}};
+  layout.layers = {{0, 1}, {2, 5, 3, 4}};
+  EXPECT_GE(count_crossings(layout), 100);
+  arrange(layout);
+  EXPECT_EQ(count_crossings(layout), 0);
+  EXPECT_EQ(layout.layers[1], (std::vector<int>{3, 4, 2, 5}));
+  const auto gap = [&](int upper, int lower) { return layout.nodes[lower].y - layout.nodes[upper].y - 10; };
+  EXPECT_GE(gap(4, 2), gap(3, 4) + 5 + 7);
+  // The picture has room for the groups' edges.
+  EXPECT_GE(layout.nodes[3].y - 5 - 7, 0);
+  EXPECT_LE(layout.nodes[5].y + 5 + 5, layout.height);
+}
+
+std::size_t count_parts(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+TEST(GraphSvg, DrawsModulesAsAreasBehindTheirNodes) {
+  for (const std::string& name : builtin_task_names()) {
+    const TaskSuite suite = load_task(name);
+    const std::string svg = graph_svg(suite);
+    // Every published module stands on neighbouring layers: one area each.
+    EXPECT_EQ(count_parts(svg, "class=\"module\""), suite.tasks[0].modules.size()) << name;
+    for (const TaskModule& module : suite.tasks[0].modules) {
+      EXPECT_EQ(count_parts(svg, ">" + module.name + "</text>"), 1U) << name;
+    }
+    EXPECT_EQ(svg.find("nan"), std::string::npos) << name;
+    if (name.starts_with("sculpt/")) {
+      EXPECT_LT(svg.rfind("class=\"module\""), svg.find("class=\"wire\"")) << name;
+    }
+  }
+}
+
+TEST(GraphSvg, OutputsThatAreGatesStandThereOnce) {
+  const std::string svg = graph_svg(load_task("sculpt/4-2-4"));
+  EXPECT_EQ(count_parts(svg, ">y1</text>"), 1U);
+  EXPECT_EQ(svg.find("level 2"), std::string::npos);
+  // Copies need no box.
+  const std::string copies = graph_svg(load_task("sculpt/4-1-2-16"));
+  EXPECT_EQ(copies.find(">ID<"), std::string::npos);
+  EXPECT_EQ(count_parts(copies, "class=\"output\""), 16U);
+}
+
+TEST(GraphDot, ModulesAreClusters) {
+  const TaskSuite suite = parse_task_yaml(
+      "inputs: [a, b]\nlevels:\n  - g: AND a !b\noutputs: {sum: g, raw: a}\nmodules:\n  left: [a]\n  right: [b, g]\n",
+      "t", "t.yaml");
+  EXPECT_EQ(graph_dot(suite),
+            R"(digraph "t" {
+  rankdir=LR;
+  "a" [label="a", shape=box, style=rounded];
+  "b" [label="b", shape=box, style=rounded];
+  "g" [label="AND\ng", shape=box];
+  "a" -> "g";
+  "b" -> "g" [arrowhead=odot];
+  "output sum" [label="sum", shape=box, style="rounded,bold"];
+  "g" -> "output sum";
+  "output raw" [label="raw", shape=box, style="rounded,bold"];
+  "a" -> "output raw";
+  subgraph cluster_0 { label="left"; style=rounded; "a"; "output raw" }
+  subgraph cluster_1 { label="right"; style=rounded; "b"; "g"; "output sum" }
+}
+)");
+  for (const std::string& name : builtin_task_names()) {
+    const std::string dot = graph_dot(load_task(name));
+    EXPECT_EQ(count_parts(dot, "{"), count_parts(dot, "}")) << name;
+  }
+  EXPECT_NE(graph_dot(load_task("A+B")).find("\"depth2 a0\" -> \"depth2 b0\""), std::string::npos);
+  EXPECT_NE(graph_dot(load_task("random62")).find("\"x0\" -> \"truth table\""), std::string::npos);
+  EXPECT_EQ(count_parts(graph_dot(load_task("sculpt/4-2-4")), "output"), 0U);
 }
 
 TEST(GraphSvg, ShowsEveryPartAndEscapesText) {
