@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/safetensors.h"
+
+namespace modlab::io {
+
+// The arrays of a file that numpy.savez or numpy.savez_compressed wrote, in its order, named without ".npy": floats of
+// 16, 32 and 64 bits, whole numbers and truth values, all rounded to float, the last dimension running fastest
+// whichever way they lay in the file.
+//
+// Reads a file from anyone: every length is checked against the file's before memory is taken, and checksums are
+// verified. Throws FormatError; so it does for files of 4 GB and more (zip64), big-endian numbers, text and Python
+// objects.
+std::vector<NamedTensor> read_npz(const std::string& path);
+std::vector<NamedTensor> decode_npz(std::string_view bytes, const std::string& path);
+
+bool is_zip(std::string_view bytes);
+
+}  // namespace modlab::io
