@@ -1,0 +1,564 @@
+#include "cli/module_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "core/text.h"
+#include "methods/detect/settings_text.h"
+
+namespace modlab::cli {
+namespace {
+
+using methods::Change;
+using methods::LayerDecision;
+using methods::UnitPlace;
+
+constexpr std::size_t kMaxNames = 16;   // of units on a line
+constexpr std::size_t kMaxValues = 10;  // of the index
+constexpr std::size_t kMaxCrossing = 20;
+constexpr std::size_t kMaxLinks = 200;
+constexpr std::size_t kMaxClusters = 8;
+
+// Adding zero turns -0 into 0.
+double rounded(double value, double unit) { return std::round(value / unit) * unit + 0.0; }
+std::string z_text(double z) { return fmt::format("{:.2f}", rounded(z, 0.01)); }
+std::string percent_text(double share) { return fmt::format("{:.0f} %", 100 * share); }
+const char* plural(std::size_t count) { return count == 1 ? "" : "s"; }
+std::string counted(std::size_t count, const char* what) { return fmt::format("{} {}{}", count, what, plural(count)); }
+
+// "a b c .. z (26)".
+std::string shortened(std::vector<std::string> names) {
+  if (names.size() <= kMaxNames) {
+    return join_text(names, " ");
+  }
+  const std::string last = names.back();
+  const std::size_t count = names.size();
+  names.resize(kMaxNames - 2);
+  return fmt::format("{} .. {} ({})", join_text(names, " "), last, count);
+}
+
+class Describer {
+ public:
+  explicit Describer(const ModuleLook& look) : look_(look), layers_(look.network().layers()) {
+    for (std::size_t module = 0; module < look.hierarchy.modules.size(); ++module) {
+      place_of_id_[look.hierarchy.modules[module].id] = module;
+    }
+  }
+
+  std::string text() {
+    add_heading();
+    add_layers();
+    add_merging();
+    add_modules();
+    add_hierarchy();
+    add_crossing();
+    if (look_.task) {
+      add_functions();
+      add_truth();
+      add_lesions();
+    }
+    add_null_model();
+    add_stability();
+    return std::move(text_);
+  }
+
+ private:
+  template <typename... Values>
+  void add(fmt::format_string<Values...> form, Values&&... values) {
+    text_ += fmt::format(form, std::forward<Values>(values)...);
+  }
+
+  std::string units_text(const std::vector<UnitPlace>& places) const {
+    std::vector<std::string> names;
+    for (const UnitPlace& place : places) {
+      names.push_back(look_.names.of(place));
+    }
+    return shortened(std::move(names));
+  }
+  std::string units_text(int layer, const std::vector<int>& units) const {
+    std::vector<UnitPlace> places;
+    for (const int unit : units) {
+      places.push_back({layer, unit});
+    }
+    return units_text(places);
+  }
+  std::string layer_text(int layer) const { return methods::layer_name(layer, layers_); }
+  std::string module_of_id(int id) const { return look_.module_name(place_of_id_.at(id)); }
+
+  void add_heading() {
+    const models::LayeredNetwork& network = look_.network();
+    add("{}\n", look_.named.id);
+    const int edges = network.edge_count();
+    const int live = look_.live_edges();
+    add("  units     {}, of which live: {}\n", sizes_text(network.widths), sizes_text(live_sizes(look_.detection)));
+    add("  edges     {} of {} possible ({:.3g} %){}\n", edges, network.full_edge_count(),
+        100.0 * edges / network.full_edge_count(),
+        live == edges ? "" : fmt::format(", {} of them at dead units", edges - live));
+    if (look_.task) {
+      add("  task      {}; {:.2f} % of the bits of its truth table are right\n", look_.task->task->name,
+          100 * look_.task->accuracy);
+    } else if (!look_.no_task.empty()) {
+      add("  task      none: {}\n", look_.no_task);
+    }
+    if (!look_.constants.empty()) {
+      add("  constant  {}: no input reaches {}, but a bias keeps {} active; left out of the modules\n",
+          units_text(look_.constants), look_.constants.size() == 1 ? "it" : "them",
+          look_.constants.size() == 1 ? "it" : "them");
+    }
+    add_unreached();
+  }
+
+  // Inputs that reach nothing, outputs that nothing reaches.
+  void add_unreached() {
+    std::vector<int> unread;
+    for (int input = 0; input < look_.network().widths.front(); ++input) {
+      if (!std::ranges::binary_search(look_.detection.live.front(), input)) {
+        unread.push_back(input);
+      }
+    }
+    if (!unread.empty()) {
+      add("  unread    {}: {} no output\n", units_text(0, unread), unread.size() == 1 ? "it reaches" : "they reach");
+    }
+    std::set<int> fed;
+    for (const methods::Join& join : look_.detection.joins) {
+      if (join.layer + 1 == layers_ && join.edges > 0) {
+        fed.insert(look_.detection.live.back()[join.cluster]);
+      }
+    }
+    std::vector<int> unfed;
+    std::ranges::copy_if(look_.detection.live.back(), std::back_inserter(unfed),
+                         [&](int output) { return !fed.contains(output); });
+    if (!unfed.empty()) {
+      add("  unfed     {}: no input reaches {}\n", units_text(layers_ - 1, unfed), unfed.size() == 1 ? "it" : "them");
+    }
+  }
+
+  // Why the tests are asked, or are not.
+  std::string why_consulted(const LayerDecision& decision) const {
+    if (decision.units == 2) {
+      return "with two units the index has no say";
+    }
+    const int best = decision.clusters_by_index;
+    if (!decision.consulted) {
+      return fmt::format("the index decides for {}", best);
+    }
+    if (best == 2 || best == decision.units - 1) {
+      return fmt::format("the index is best at {}, the {} it can judge", best, best == 2 ? "fewest" : "most");
+    }
+    return fmt::format("the index is best at {}, but weaker than {}", best, -look_.settings.threshold);
+  }
+
+  std::string tests_text(const LayerDecision& decision) const {
+    std::string text =
+        fmt::format("separate: {} (z {}), single: {} (z {})", decision.separate ? "yes" : "no",
+                    z_text(decision.z_separate), decision.single ? "yes" : "no", z_text(decision.z_single));
+    if (!decision.verdict) {
+      return text + "; no verdict, so the index holds";
+    }
+    const bool is_one = *decision.verdict == methods::Verdict::kOne;
+    return text + (is_one ? "; all units are one cluster" : "; each unit is a cluster");
+  }
+
+  std::string index_text(const LayerDecision& decision) const {
+    std::string text;
+    for (std::size_t place = 0; place < decision.index.size(); ++place) {
+      const int clusters = static_cast<int>(place) + 2;
+      const bool is_best = clusters == decision.clusters_by_index;
+      if (place < kMaxValues || is_best) {
+        text += fmt::format("{}M({}) {:.4f}{}", text.empty() ? "" : "  ", clusters,
+                            rounded(decision.index[place], 1e-4), is_best ? "*" : "");
+      } else if (place == kMaxValues) {
+        text += "  ..";
+      }
+    }
+    return text;
+  }
+
+  std::string clusters_text(int layer) const {
+    std::map<int, std::vector<int>> clusters;
+    for (std::size_t place = 0; place < look_.detection.live[layer].size(); ++place) {
+      clusters[look_.detection.clusters[layer][place]].push_back(look_.detection.live[layer][place]);
+    }
+    // By their first units, as people read.
+    std::vector<std::vector<int>> groups;
+    for (const auto& [label, units] : clusters) {
+      groups.push_back(units);
+    }
+    std::ranges::sort(groups);
+    std::vector<std::string> texts;
+    for (const std::vector<int>& units : groups) {
+      if (texts.size() == kMaxClusters) {
+        texts.emplace_back("..");
+        break;
+      }
+      texts.push_back("{" + units_text(layer, units) + "}");
+    }
+    return join_text(texts, " ");
+  }
+
+  void add_layers() {
+    add("\nClusters (M: {}, the lower the better, * best)\n", methods::name_of(look_.settings.index));
+    for (int layer = 0; layer < layers_; ++layer) {
+      const bool is_output = layer + 1 == layers_;
+      const std::size_t live = look_.detection.live[layer].size();
+      if (live == 0) {
+        add("  {:<9} no live units\n", layer_text(layer));
+        continue;
+      }
+      const int clusters = is_output ? static_cast<int>(live) : look_.detection.decisions[layer].clusters;
+      add("  {:<9} {} in {}: {}\n", layer_text(layer), counted(live, "unit"),
+          counted(static_cast<std::size_t>(clusters), "cluster"), clusters_text(layer));
+      if (is_output) {
+        add("            each output is a cluster of its own\n");
+        continue;
+      }
+      const LayerDecision& decision = look_.detection.decisions[layer];
+      if (!decision.index.empty()) {
+        add("            {}\n", index_text(decision));
+      }
+      if (decision.units > 1) {
+        add("            {}{}\n", why_consulted(decision), decision.consulted ? "; the tests:" : "");
+        if (decision.consulted) {
+          add("            {}\n", tests_text(decision));
+        }
+      }
+    }
+  }
+
+  // What a cluster does, without its name, so that outputs that do the same are said once.
+  std::string join_description(const methods::Join& join, bool is_output) const {
+    if (join.module < 0) {
+      return "without edges, on its own";
+    }
+    const std::string shares = is_output
+                                   ? fmt::format("{} of its edges", percent_text(join.cluster_share))
+                                   : fmt::format("{} of its edges, {} of the module's",
+                                                 percent_text(join.cluster_share), percent_text(join.module_share));
+    return join.joined ? fmt::format("joins {} ({})", module_of_id(join.module), shares)
+                       : fmt::format("on its own; nearest is {} ({})", module_of_id(join.module), shares);
+  }
+
+  void add_merging() {
+    add("\nMerging (a cluster joins a module with {} {} of the edges of both; an output, of its own)\n",
+        look_.settings.merge_at_equal ? "at least" : "more than", percent_text(look_.settings.merging));
+    for (int layer = 1; layer < layers_; ++layer) {
+      // Clusters that do the same, in order of appearance.
+      std::vector<std::pair<std::string, std::vector<int>>> lines;
+      for (const methods::Join& join : look_.detection.joins) {
+        if (join.layer != layer) {
+          continue;
+        }
+        const bool is_output = layer + 1 == layers_;
+        const std::string description = join_description(join, is_output);
+        auto line = std::ranges::find(lines, description, [](const auto& pair) { return pair.first; });
+        if (line == lines.end() || !is_output) {
+          line = lines.insert(lines.end(), {description, {}});
+        }
+        for (std::size_t place = 0; place < look_.detection.live[layer].size(); ++place) {
+          if (look_.detection.clusters[layer][place] == join.cluster) {
+            line->second.push_back(look_.detection.live[layer][place]);
+          }
+        }
+      }
+      for (const auto& [description, units] : lines) {
+        add("  {:<9} {}: {}\n", layer_text(layer), units_text(layer, units), description);
+      }
+    }
+  }
+
+  void add_modules() {
+    const std::vector<double> shares = methods::inside_shares(look_.hierarchy);
+    add("\nModules\n");
+    for (std::size_t number = 0; number < look_.hierarchy.modules.size(); ++number) {
+      const methods::Module& module = look_.hierarchy.modules[number];
+      std::vector<std::string> parts;
+      for (int layer = 0; layer < layers_; ++layer) {
+        if (!module.units[layer].empty()) {
+          parts.push_back(units_text(layer, module.units[layer]));
+        }
+      }
+      add("  {:<9} level {}: {}\n", look_.full_module_name(number), module.level, join_text(parts, " | "));
+      add("            {} inside, {} of those at its units\n",
+          counted(static_cast<std::size_t>(look_.hierarchy.inside_edges[number]), "edge"),
+          percent_text(shares[number]));
+    }
+  }
+
+  void add_hierarchy() {
+    add("\nHierarchy\n");
+    if (look_.hierarchy.edges.empty()) {
+      add("  {}\n", look_.hierarchy.modules.size() == 1 ? "a single module" : "no edge leads from module to module");
+    }
+    for (std::size_t place = 0; place < std::min(look_.hierarchy.edges.size(), kMaxLinks); ++place) {
+      const methods::ModuleEdge& edge = look_.hierarchy.edges[place];
+      add("  {:<3} -> {:<3}  {}\n", look_.module_name(edge.from), look_.module_name(edge.to),
+          counted(static_cast<std::size_t>(edge.edges), "edge"));
+    }
+    add_rest(look_.hierarchy.edges.size(), kMaxLinks);
+  }
+
+  void add_crossing() {
+    add("\nCross edges (between modules that go on beside each other)\n");
+    if (look_.crossing.empty()) {
+      add("  none\n");
+    }
+    for (std::size_t place = 0; place < std::min(look_.crossing.size(), kMaxCrossing); ++place) {
+      const methods::CrossEdge& cross = look_.crossing[place];
+      add("  {:<6} -> {:<6} weight {:.3g} ({} -> {})\n", look_.names.of({cross.layer, cross.edge.from}),
+          look_.names.of({cross.layer + 1, cross.edge.to}), cross.edge.weight, look_.module_name(cross.from),
+          look_.module_name(cross.to));
+    }
+    add_rest(look_.crossing.size(), kMaxCrossing);
+  }
+
+  void add_rest(std::size_t count, std::size_t shown) {
+    if (count > shown) {
+      add("  and {} more; --json lists them all\n", count - shown);
+    }
+  }
+
+  std::string function_text(const methods::UnitFunction& function) const {
+    const int rows = static_cast<int>(look_.task->task->table.rows.size());
+    if (function.ones == 0 || function.ones == rows) {
+      return function.ones == 0 ? "never active" : "always active";
+    }
+    std::vector<std::string> parts;
+    // The lowest gate: outputs that copy it say nothing more.
+    if (!function.matches.empty()) {
+      const methods::NodeMatch& match = function.matches.front();
+      parts.push_back((match.negated ? "!" : "") + match.name);
+    }
+    for (const std::string& formula : {function.formula, function.local_formula}) {
+      if (!formula.empty() && std::ranges::find(parts, formula) == parts.end()) {
+        parts.push_back(formula);
+      }
+    }
+    std::string found = join_text(parts, " = ");
+    if (!function.matches.empty()) {
+      return found;
+    }
+    return fmt::format("{}no gate of the task; 1 on {} of {} rows, by {}", found.empty() ? "" : found + ", ",
+                       function.ones, rows, units_text(0, function.depends_on));
+  }
+
+  // An output that is wrong somewhere says so.
+  std::string rightness_text(const methods::UnitFunction& function) const {
+    if (function.unit.layer + 1 != layers_) {
+      return "";
+    }
+    const tasks::Task& task = *look_.task->task;
+    const std::string& own = task.output_names[function.unit.unit];
+    const bool is_right = std::ranges::any_of(
+        function.matches, [&](const methods::NodeMatch& match) { return match.name == own && !match.negated; });
+    return is_right ? "" : "; wrong";
+  }
+
+  void add_functions() {
+    add("\nWhat the modules compute (a unit is 1 where it is active)\n");
+    for (std::size_t number = 0; number < look_.task->functions.size(); ++number) {
+      const methods::ModuleFunction& function = look_.task->functions[number];
+      std::vector<std::string> computes;
+      for (const int truth : function.computes) {
+        computes.push_back(look_.task->task->modules[truth].name);
+      }
+      add("  {:<9} reads {}{}\n", look_.module_name(number),
+          function.reads.empty() ? "nothing" : units_text(function.reads),
+          computes.empty() ? "" : "; computes " + join_text(computes, ", "));
+      std::vector<std::pair<std::string, std::vector<UnitPlace>>> lines;
+      for (const methods::UnitFunction& unit : function.gives) {
+        // Inputs are what they are.
+        const std::string text = unit.unit.layer == 0 ? "as it is" : function_text(unit) + rightness_text(unit);
+        if (lines.empty() || lines.back().first != text) {
+          const auto known = std::ranges::find(lines, text, [](const auto& pair) { return pair.first; });
+          if (known != lines.end()) {
+            known->second.push_back(unit.unit);
+            continue;
+          }
+          lines.push_back({text, {}});
+        }
+        lines.back().second.push_back(unit.unit);
+      }
+      for (const auto& [text, units] : lines) {
+        add("            {}: {}\n", units_text(units), text);
+      }
+    }
+  }
+
+  void add_agreement(const char* name, const methods::Agreement& agreement) {
+    add("  {:<9} {}, adjusted Rand {:.3f}, mutual information {:.3f}\n", name,
+        agreement.exact ? "the same" : "different", rounded(agreement.adjusted_rand, 1e-3),
+        agreement.mutual_information);
+  }
+
+  void add_truth() {
+    const TaskLook& found = *look_.task;
+    if (found.agreement) {
+      add("\nAgreement with the true modules\n");
+      add_agreement("inputs", found.agreement->inputs);
+      add_agreement("outputs", found.agreement->outputs);
+      add_agreement("both", found.agreement->all);
+    } else {
+      add("\nTask {} names no modules to compare with.\n", found.task->name);
+    }
+    if (!found.criteria.empty()) {
+      add("\nCriteria\n");
+    }
+    for (const methods::Criterion& criterion : found.criteria) {
+      add("  {:<9} {}\n", criterion.met ? "met" : "not met", criterion.name);
+    }
+  }
+
+  void add_lesions() {
+    if (!look_.task->lesions) {
+      return;
+    }
+    add("\nLesions (share of rows on which an output is still right)\n");
+    for (std::size_t number = 0; number < look_.task->lesions->lesions.size(); ++number) {
+      const methods::Lesion& lesion = look_.task->lesions->lesions[number];
+      // Outputs that fail alike are said together, in order of appearance.
+      std::vector<std::pair<double, std::vector<int>>> groups;
+      for (const int output : lesion.failing) {
+        const double accuracy = lesion.accuracy[static_cast<std::size_t>(output)];
+        auto group = std::ranges::find(groups, accuracy, [](const auto& pair) { return pair.first; });
+        if (group == groups.end()) {
+          group = groups.insert(groups.end(), {accuracy, {}});
+        }
+        group->second.push_back(output);
+      }
+      std::vector<std::string> failing;
+      for (const auto& [accuracy, outputs] : groups) {
+        failing.push_back(fmt::format("{} {}", units_text(layers_ - 1, outputs), percent_text(accuracy)));
+      }
+      add("  without {:<4} ({}): {}\n", look_.module_name(number), methods::text_of(lesion.cut),
+          failing.empty() ? "no output fails" : join_text(failing, ", "));
+    }
+  }
+
+  void add_draws(const char* what, const methods::NullDraws& draws) {
+    if (draws.different == 0) {
+      add("  {}: all {} draws are the network itself, so that it is no evidence (p = 1)\n", what, draws.draws);
+      return;
+    }
+    add("  {}: mean {:.3f}, deviation {:.3f}; {} of {} reach it, p = {:.4f}\n", what, rounded(draws.mean, 1e-3),
+        draws.deviation, draws.at_least, draws.draws, draws.p);
+  }
+
+  void add_null_model() {
+    if (!look_.null_model) {
+      return;
+    }
+    add("\nNull model (edges inside modules beyond what is expected, as a share of all)\n");
+    add("  this network: {:.3f}\n", rounded(look_.null_model->statistic, 1e-3));
+    add_draws("networks with the same degrees", look_.null_model->rewired);
+    if (look_.null_model->reweighted) {
+      add_draws("the same edges with shuffled weights", *look_.null_model->reweighted);
+    } else {
+      add("  shuffled weights cannot change modules that do not depend on weights\n");
+    }
+  }
+
+  void add_stability() {
+    if (!look_.stability) {
+      return;
+    }
+    add("\nStability\n");
+    for (const auto& [change, name] : {std::pair{Change::kThreshold, "threshold"},
+                                       {Change::kMerging, "merging"},
+                                       {Change::kRenumbering, "unit order"}}) {
+      std::vector<std::string> same;
+      std::vector<std::string> other;
+      for (const methods::Variation& variation : look_.stability->variations) {
+        if (variation.change == change) {
+          (variation.same ? same : other).push_back(fmt::format("{:g}", variation.value));
+        }
+      }
+      if (change == Change::kRenumbering) {
+        add("  {:<11} the same modules in {} of {} random orders\n", name, same.size(), same.size() + other.size());
+      } else {
+        add("  {:<11} the same modules at {}{}\n", name, same.empty() ? "no other" : join_text(same, " "),
+            other.empty() ? "" : "; others at " + join_text(other, " "));
+      }
+    }
+    for (const methods::CloseDecision& close : look_.stability->close) {
+      add("  close call  {}: {}{}\n", layer_text(close.layer), methods::text_of(close.call),
+          close.margin > 0 ? fmt::format(" (by {:.3f})", close.margin) : "");
+    }
+  }
+
+  const ModuleLook& look_;
+  int layers_;
+  std::map<int, std::size_t> place_of_id_;
+  std::string text_;
+};
+
+std::string criteria_text(const ModuleLook& look) {
+  if (!look.task) {
+    return "";
+  }
+  std::vector<std::string> met;
+  for (const methods::Criterion& criterion : look.task->criteria) {
+    if (criterion.met) {
+      met.push_back(criterion.name);
+    }
+  }
+  return look.task->criteria.empty() ? "" : met.empty() ? "none" : join_text(met, " ");
+}
+
+}  // namespace
+
+std::string module_text(const ModuleLook& look) { return Describer(look).text(); }
+
+std::string module_table(std::span<const ModuleLook> looks) {
+  std::size_t id_width = 7;
+  std::size_t live_width = 4;
+  for (const ModuleLook& look : looks) {
+    id_width = std::max(id_width, look.named.id.size());
+    live_width = std::max(live_width, sizes_text(live_sizes(look.detection)).size());
+  }
+  std::string text = fmt::format("{:<{}}  {:<{}}  edges  modules  bits right  criteria met\n", "network", id_width,
+                                 "live", live_width);
+  std::map<std::string, std::pair<int, int>> counts;  // met, of
+  for (const ModuleLook& look : looks) {
+    const std::string line = fmt::format(
+        "{:<{}}  {:<{}}  {:>5}  {:>7}  {:>10}  {}", look.named.id, id_width, sizes_text(live_sizes(look.detection)),
+        live_width, look.live_edges(), look.hierarchy.modules.size(),
+        look.task ? fmt::format("{:.1f} %", 100 * look.task->accuracy) : "", criteria_text(look));
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+    for (const methods::Criterion& criterion : look.task ? look.task->criteria : std::vector<methods::Criterion>()) {
+      auto& [met, of] = counts[criterion.name];
+      met += criterion.met ? 1 : 0;
+      ++of;
+    }
+  }
+  text += fmt::format("\n{} networks; --id shows one of them in full\n", looks.size());
+  for (const auto& [name, count] : counts) {
+    text += fmt::format("  {:<20} met by {} of {}\n", name, count.first, count.second);
+  }
+  return text;
+}
+
+std::vector<std::string> picture_captions(const ModuleLook& look) {
+  const models::LayeredNetwork& network = look.network();
+  std::vector<std::string> captions;
+  captions.push_back(fmt::format("{}{}, live {}; {} edges, density {:.3g} %; {} module{}",
+                                 look.task ? look.task->task->name + ": " : "", sizes_text(network.widths),
+                                 sizes_text(live_sizes(look.detection)), network.edge_count(),
+                                 100.0 * network.edge_count() / network.full_edge_count(),
+                                 look.hierarchy.modules.size(), plural(look.hierarchy.modules.size())));
+  std::vector<std::string> settings;
+  for (const char* key : {"lr", "batch", "batch_size", "epochs", "seed", "p_u", "p_e"}) {
+    if (const auto found = look.named.about.find(key); found != look.named.about.end() && found->is_number()) {
+      settings.push_back(fmt::format("{} {:g}", key, found->get<double>()));
+    }
+  }
+  if (!settings.empty()) {
+    captions.push_back(join_text(settings, ", "));
+  }
+  return captions;
+}
+
+}  // namespace modlab::cli
