@@ -3,25 +3,13 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
-#include <ctime>
 
+#include "bench/stopwatch.h"
 #include "models/images/image_samples.h"
 #include "models/population.h"
 
 namespace modlab::bench {
 namespace {
-
-double seconds_since(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-// Of the calling thread.
-double processor_seconds() {
-  timespec time{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
 
 std::vector<models::RunSpec> with_seeds(const models::RunSpec& given, int seeds) {
   std::vector<models::RunSpec> runs;
@@ -45,13 +33,13 @@ Timing time_loop(const Work& work, int networks, int epochs, int threads, int re
     double right = 0;
     const models::Plan plan = models::make_plan(runs);
     const models::PartRows rows = models::part_rows(plan.runs.front(), plan.suite_of(plan.runs.front()));
-    const auto begin = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     models::train_population(
         plan, threads, kernels, progress,
         [&](std::size_t /*run*/, const models::Blueprint& /*blueprint*/, engine::LaneResult&& result) {
           right += 100.0 * result.best.scores[engine::Part::kTest].right_bits / (rows.test * rows.outputs);
         });
-    best.seconds = std::min(best.seconds, seconds_since(begin));
+    best.seconds = std::min(best.seconds, watch.spent().wall);
     best.test_accuracy = right / networks;
   }
   return best;
@@ -79,9 +67,9 @@ Timing time_steps(const Work& work, int steps, int repeats, const engine::Kernel
   for (int repeat = 0; repeat < repeats; ++repeat) {
     engine::Progress progress;
     const auto network = models::make_network<float>(blueprint, kernels);
-    const auto begin = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     engine::train_block(kernels, *network, blueprint.data, blueprint.block, lanes, progress);
-    best.seconds = std::min(best.seconds, seconds_since(begin));
+    best.seconds = std::min(best.seconds, watch.spent().wall);
   }
   return best;
 }
@@ -103,10 +91,10 @@ StepTime time_image_steps(const Work& work, int repeats, const engine::Kernels<f
   for (int repeat = 0; repeat < repeats; ++repeat) {
     engine::Progress progress;
     const auto network = models::make_image_network<float>(blueprint, engine::solo::kernels_for(kernels.target));
-    const double processor_begin = processor_seconds();
-    const auto begin = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     engine::solo::train_solo(kernels, *network, data, blueprint.block, lane, progress);
-    best.improve({1e6 * seconds_since(begin) / steps, 1e6 * (processor_seconds() - processor_begin) / steps});
+    const SpentTime step = watch.spent().per(1e-6 * steps);
+    best.improve({step.wall, step.processor});
   }
   return best;
 }

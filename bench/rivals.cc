@@ -1,12 +1,16 @@
 #include "bench/rivals.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "core/errors.h"
+#include "core/text.h"
+#include "tasks/task_file.h"
+#include "tasks/truth_table.h"
 
 namespace modlab::bench {
 namespace {
@@ -56,6 +60,17 @@ std::string mnist_command(const Work& work, const std::string& folder, const std
       spec.weight_decay, options);
 }
 
+// The outputs of a task's truth table, a hexadecimal word each.
+std::string table_words(const std::string& task) {
+  const tasks::TaskSuite suite = tasks::load_task(task);
+  const tasks::TruthTable& table = suite.tasks.front().table;
+  std::vector<std::string> words;
+  for (int output = 0; output < table.outputs; ++output) {
+    words.push_back(tasks::hex_word(table, output));
+  }
+  return join_text(words, ",");
+}
+
 }  // namespace
 
 void require_torch() {
@@ -100,6 +115,24 @@ Curve train_mnist_rival(const Work& work, const std::string& folder, int seed) {
   }
   return {report.at("training_loss").get<std::vector<double>>(), report.at("seen_accuracy").get<std::vector<double>>(),
           report.at("unseen_accuracy").get<std::vector<double>>()};
+}
+
+SculptRivalTrial sculpt_rival(const Work& work, int seed, std::optional<int> unit_steps) {
+  const models::RunSpec& spec = work.spec;
+  const std::string command = fmt::format(
+      "{} {} {} --task-table {} --hidden {} --lr {} --batch {} --epochs {} --seed {}{}", kOneThread, kPython,
+      quoted(MODLAB_SOURCE_DIR "/bench/rivals/sculpt.py"), table_words(spec.task), fmt::join(spec.hidden, ","), spec.lr,
+      spec.batch_size, spec.epochs, seed, unit_steps ? fmt::format(" --points {}", *unit_steps) : "");
+  const Output output = run(command + " 2>/dev/null");
+  const nlohmann::json report = nlohmann::json::parse(output.text, nullptr, false);
+  if (output.status != 0 || !report.is_object() || !report.contains("trainings")) {
+    throw ConfigError(fmt::format("PyTorch did not finish its trial; `{}` shows why", command));
+  }
+  return {{report.at("seconds").get<double>(), report.at("processor_seconds").get<double>()},
+          report.at("learned").get<bool>(),
+          {report.at("trainings").get<double>(), report.at("edges").get<double>(), report.at("ties").get<double>()},
+          report.value("torch", "?"),
+          report.value("blas", "?")};
 }
 
 }  // namespace modlab::bench

@@ -5,6 +5,8 @@
 
 #include "bench/curve.h"
 #include "bench/step_time.h"
+#include "bench/stopwatch.h"
+#include "bench/trial_numbers.h"
 #include "bench/work.h"
 
 namespace modlab::bench {
@@ -30,6 +32,17 @@ std::optional<MnistRivalTiming> time_mnist_rival(const Work& work, const std::st
 
 // A whole training of the tuned mnist.py. Throws ConfigError if it fails.
 Curve train_mnist_rival(const Work& work, const std::string& folder, int seed);
+
+// One trial of bench/rivals/sculpt.py, or what it does with the first `unit_steps` unit steps alone. Throws ConfigError
+// if it fails.
+struct SculptRivalTrial {
+  SpentTime time;
+  bool learned = false;  // the dense network did; if not, nothing was pruned
+  TrialNumbers numbers;
+  std::string torch;
+  std::string blas;
+};
+SculptRivalTrial sculpt_rival(const Work& work, int seed, std::optional<int> unit_steps);
 
 // Throws ConfigError with the way out if there is no Debian python3 with torch.
 void require_torch();

@@ -1,5 +1,8 @@
 #include "bench/work.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "models/blueprint.h"
 #include "tasks/task_file.h"
 
@@ -100,6 +103,33 @@ std::vector<Work> mnist_work() {
   dense.weight_decay = 0.001;
   add(ModelKind::kModularFc, "modular-fc");
   add(ModelKind::kSharedFcms, "modular-shared-fcms");
+  return list;
+}
+
+std::vector<Work> sculpt_work() {
+  std::vector<Work> list;
+  const auto add = [&](const std::string& task, const std::vector<int>& hidden, int epochs) {
+    models::RunSpec spec = models::starting_spec(task, models::ModelKind::kSculpted);
+    spec.hidden = hidden;
+    spec.epochs = epochs;
+    spec = models::resolve(spec, tasks::load_task(task));
+    list.push_back({fmt::format("{} {}", task, fmt::join(hidden, ",")), "", spec, spec.batch_size, false});
+  };
+  add("sculpt/4-2-4", {24, 24}, 20);
+  add("sculpt/4-1-2-16", {24, 24}, 40);
+  add("sculpt/6-3-3-3", {24, 24, 24}, 20);
+  return list;
+}
+
+std::vector<DetectWork> detect_work() {
+  std::vector<DetectWork> list;
+  for (const double times : {0.25, 0.5, 1.0, 2.0}) {
+    std::vector<int> widths;
+    for (const int width : {1568, 1000, 500, 100}) {
+      widths.push_back(static_cast<int>(times * width));
+    }
+    list.push_back({fmt::format("{}", fmt::join(widths, "-")), widths});
+  }
   return list;
 }
 

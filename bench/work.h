@@ -10,7 +10,7 @@ namespace modlab::bench {
 // One piece of work that is measured on every contestant.
 struct Work {
   std::string name;     // as the table shows it
-  std::string network;  // as the rivals' --work, or mnist.py's --model, names it
+  std::string network;  // as the rivals' --work, or mnist.py's --model, names it; empty where no rival needs it
   models::RunSpec spec;
   int rows = 0;            // in a batch; 64 in the loop means all training rows
   bool step_only = false;  // training steps alone: no noise, no evaluation
@@ -23,6 +23,16 @@ std::vector<Work> standard_work();
 // The published networks on pairs of MNIST's digits, ratio 0.8, batch 128, each with its rates. The first three are
 // those that the paper compares most; the others know their structure.
 std::vector<Work> mnist_work();
+
+// Networks to sculpt, trained as published; epochs are those with which nearly every dense network learns.
+std::vector<Work> sculpt_work();
+
+// Sizes of networks in which to find modules: layers of images' two-digit tasks, and the same at other widths.
+struct DetectWork {
+  std::string name;
+  std::vector<int> widths;
+};
+std::vector<DetectWork> detect_work();
 
 // What the arithmetic of one network's epoch (or step, if step_only) costs at least: 2 FLOPs a weight and row forward,
 // 4 backward, 2 a weight in use and row of the truth table in evaluation.

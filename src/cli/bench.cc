@@ -1,19 +1,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "bench/ours.h"
-#include "bench/rivals.h"
-#include "bench/work.h"
 #include "cli/arguments.h"
 #include "cli/bench_suite.h"
 #include "cli/verbs.h"
 #include "core/errors.h"
+#include "core/text.h"
 
 namespace modlab::cli {
 namespace {
+
+constexpr int kMostTrials = 10000;
+
+struct Suite {
+  std::string_view name;
+  int (*measure)(const BenchRequest& request);
+};
+constexpr Suite kSuites[] = {
+    {"boolean", bench_boolean}, {"mnist", bench_mnist}, {"sculpt", bench_sculpt}, {"detect", bench_detect}};
 
 const std::vector<Option>& options() {
   static const std::vector<Option> kOptions = {
@@ -23,6 +31,7 @@ const std::vector<Option>& options() {
        "",
        "with mnist and PyTorch: also compare how both learn (takes five minutes more)",
        {}},
+      {"trials", Arity::kOne, "N", "with sculpt: networks to sculpt of each work; default: 16", {}},
       {"work", Arity::kOne, "TEXT", "only the work whose name contains this", {}},
       {"json", Arity::kSwitch, "", "print one JSON object", {}},
       {"help", Arity::kFlag, "", "this text", {}},
@@ -36,11 +45,16 @@ void print_help() {
       "  modlab bench\n"
       "  modlab bench --against torch --work modular-shared\n"
       "  modlab bench mnist\n"
-      "  modlab bench mnist --against torch --curves\n\n"
+      "  modlab bench mnist --against torch --curves\n"
+      "  modlab bench sculpt --against torch\n"
+      "  modlab bench detect\n\n"
       "  boolean  networks on truth tables, many at once (what is measured where nothing is named)\n"
-      "  mnist    networks on pairs of MNIST's digits, one at a time: training steps, and two threads against one\n\n"
+      "  mnist    networks on pairs of MNIST's digits, one at a time: training steps, and two threads against one\n"
+      "  sculpt   whole trials: training, pruning and choosing among all pairs of first steps\n"
+      "  detect   finding the modules of large random networks\n\n"
       "{}\n"
-      "Every figure is measured in this run. On Boolean work PyTorch's are extrapolated from fewer epochs.\n",
+      "Every figure is measured in this run. On Boolean work PyTorch's are extrapolated from fewer epochs, of long\n"
+      "trials from a part of them.\n",
       describe_options(options()));
 }
 
@@ -48,12 +62,14 @@ BenchRequest read_request(const Arguments& arguments) {
   const std::vector<std::string>& suites = arguments.positional();
   BenchRequest request;
   request.suite = suites.empty() ? "boolean" : suites.front();
-  if (request.suite != "boolean" && request.suite != "mnist") {
+  if (std::ranges::find(kSuites, request.suite, &Suite::name) == std::end(kSuites)) {
     throw ConfigError(
-        fmt::format("bench measures boolean or mnist, not '{}'; --work chooses among their work", request.suite));
+        fmt::format("bench measures boolean, mnist, sculpt or detect, not '{}'; --work chooses among "
+                    "their work",
+                    request.suite));
   }
   if (suites.size() > 1) {
-    throw ConfigError(fmt::format("bench measures one of boolean and mnist at a time; leave out '{}'", suites[1]));
+    throw ConfigError(fmt::format("bench measures one suite at a time; leave out '{}'", suites[1]));
   }
   const std::string against = arguments.text("against");
   if (!against.empty() && against != "torch") {
@@ -66,18 +82,31 @@ BenchRequest read_request(const Arguments& arguments) {
   if (request.curves && (request.suite != "mnist" || !request.against_torch)) {
     throw ConfigError("--curves compares trainings on MNIST; try `modlab bench mnist --against torch --curves`");
   }
+  if (request.suite == "detect" && request.against_torch) {
+    throw ConfigError("PyTorch has no detector to compare with; leave out --against");
+  }
+  if (arguments.has("trials")) {
+    const std::optional<long long> trials = parse_integer(arguments.text("trials"));
+    if (request.suite != "sculpt" || !trials || *trials < 1 || *trials > kMostTrials) {
+      throw ConfigError(
+          fmt::format("--trials is how many networks `modlab bench sculpt` takes, from 1 to {}", kMostTrials));
+    }
+    request.trials = static_cast<int>(*trials);
+  }
   return request;
 }
 
 }  // namespace
 
-std::vector<bench::Work> chosen_work(std::vector<bench::Work> list, const BenchRequest& request) {
-  std::erase_if(list, [&](const bench::Work& work) { return work.name.find(request.work) == std::string::npos; });
-  if (list.empty()) {
-    throw ConfigError(
-        fmt::format("no work is named like '{}'; `modlab bench {}` lists all", request.work, request.suite));
-  }
-  return list;
+void refuse_unknown_work(const BenchRequest& request) {
+  throw ConfigError(
+      fmt::format("no work is named like '{}'; `modlab bench {}` lists all", request.work, request.suite));
+}
+
+double load_average() {
+  double load = 0;
+  ::getloadavg(&load, 1);
+  return load;
 }
 
 std::string torch_text(const std::string& version, const std::string& blas) {
@@ -99,7 +128,7 @@ int run_bench(std::span<const std::string> words) {
     return 0;
   }
   const BenchRequest request = read_request(arguments);
-  return request.suite == "mnist" ? bench_mnist(request) : bench_boolean(request);
+  return std::ranges::find(kSuites, request.suite, &Suite::name)->measure(request);
 }
 
 }  // namespace modlab::cli

@@ -7,7 +7,7 @@
 
 #include "bench/work.h"
 
-// What `modlab bench` is made of: bench.cc reads the command line, bench_boolean.cc and bench_mnist.cc measure.
+// What `modlab bench` is made of: bench.cc reads the command line, there is a file for each suite that it measures.
 namespace modlab::cli {
 
 // What was asked for.
@@ -16,14 +16,29 @@ struct BenchRequest {
   std::string work;  // part of a name; empty: all
   bool against_torch = false;
   bool curves = false;
+  int trials = 16;  // of each work to sculpt
   bool as_json = false;
 };
 
 int bench_boolean(const BenchRequest& request);
 int bench_mnist(const BenchRequest& request);
+int bench_sculpt(const BenchRequest& request);
+int bench_detect(const BenchRequest& request);
+
+[[noreturn]] void refuse_unknown_work(const BenchRequest& request);
 
 // Those of the work that the request names. Throws ConfigError if there are none.
-std::vector<bench::Work> chosen_work(std::vector<bench::Work> list, const BenchRequest& request);
+template <typename NamedWork>
+std::vector<NamedWork> chosen_work(std::vector<NamedWork> list, const BenchRequest& request) {
+  std::erase_if(list, [&](const NamedWork& work) { return work.name.find(request.work) == std::string::npos; });
+  if (list.empty()) {
+    refuse_unknown_work(request);
+  }
+  return list;
+}
+
+// How many processes wanted a core in the last minute.
+double load_average();
 
 std::string torch_text(const std::string& version, const std::string& blas);
 std::string ratio_text(const std::optional<double>& ratio);
