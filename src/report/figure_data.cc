@@ -29,9 +29,37 @@ ordered_json axis_value(const std::string& text) {
   return number ? ordered_json(*number) : ordered_json(text);
 }
 
+// "training ratio" for ratio: how an axis is called in a picture.
+std::string axis_label(const Findings& findings, const std::string& axis) {
+  static const std::map<std::string, std::string> kLabels = {{"ratio", "training ratio"},
+                                                             {"lr", "functional learning rate"},
+                                                             {"lr_structural", "structural learning rate"},
+                                                             {"series", "architecture"},
+                                                             {"tau", "temperature"},
+                                                             {"fan_in", "fan-in"},
+                                                             {"pool", "pool"},
+                                                             {"slots", "slots"},
+                                                             {"modules", "modules"},
+                                                             {"weight_decay", "weight decay"},
+                                                             {"batch_size", "batch size"},
+                                                             {"gumbel", "Gumbel noise"},
+                                                             {"hidden", "hidden units"},
+                                                             {"hidden_layers", "hidden layers"}};
+  // Where all is one dense network to begin with.
+  static const std::map<std::string, std::string> kSculptedLabels = {{"lr", "learning rate"}, {"series", "series"}};
+  if (const auto found = kSculptedLabels.find(axis); found != kSculptedLabels.end() && findings.plan().is_sculpted()) {
+    return found->second;
+  }
+  const auto found = kLabels.find(axis);
+  return found == kLabels.end() ? axis : found->second;
+}
+
 // What stands above a panel: names speak for themselves, numbers need their axis.
-std::string panel_text(const std::string& axis, const std::string& value) {
-  return parse_real(value) ? axis_label(axis) + " " + value : value;
+std::string panel_text(const Findings& findings, const std::string& axis, const std::string& value) {
+  if (axis == "hidden_layers") {
+    return fmt::format("{} hidden layer{}", value, value == "1" ? "" : "s");
+  }
+  return parse_real(value) ? axis_label(findings, axis) + " " + value : value;
 }
 
 bool all_numbers(const std::vector<std::string>& values) {
@@ -57,10 +85,10 @@ ordered_json axis_json(const Findings& findings, const std::vector<const Cell*>&
   const std::vector<std::string> values = sorted_values(findings, cells, axis);
   ordered_json json;
   json["name"] = axis;
-  json["label"] = axis_label(axis);
+  json["label"] = axis_label(findings, axis);
   json["ordinal"] = !(continuous && all_numbers(values));
   for (const std::string& value : values) {
-    json["order"].push_back(role == Role::kPanel ? ordered_json(panel_text(axis, value)) : axis_value(value));
+    json["order"].push_back(role == Role::kPanel ? ordered_json(panel_text(findings, axis, value)) : axis_value(value));
   }
   return json;
 }
@@ -73,6 +101,8 @@ ordered_json measure_json(const studies::Measure& measure) {
   json["log"] = measure.log;
   json["domain"] = measure.domain ? ordered_json{measure.domain->first, measure.domain->second} : ordered_json(nullptr);
   json["higher_is_better"] = measure.higher_is_better;
+  // Of an accuracy, what lies below the base rate is no scale to draw on.
+  json["is_share"] = measure.domain.has_value() && !measure.is_accuracy;
   return json;
 }
 
@@ -202,7 +232,7 @@ ordered_json drawn_figure(const Findings& findings, const Figure& figure) {
     for (const auto& [name, axis, at] : {std::tuple{"panel", &figure.panel, 2}, std::tuple{"row", &figure.row, 3},
                                          std::tuple{"series", &figure.series, 4}}) {
       if (!axis->empty()) {
-        row[name] = panel_text(*axis, key[static_cast<std::size_t>(at)]);
+        row[name] = panel_text(findings, *axis, key[static_cast<std::size_t>(at)]);
       }
     }
     row["values"] = point_json(point, figure.measures);
@@ -213,23 +243,6 @@ ordered_json drawn_figure(const Findings& findings, const Figure& figure) {
 }
 
 }  // namespace
-
-std::string axis_label(const std::string& axis) {
-  static const std::map<std::string, std::string> kLabels = {{"ratio", "training ratio"},
-                                                             {"lr", "functional learning rate"},
-                                                             {"lr_structural", "structural learning rate"},
-                                                             {"series", "architecture"},
-                                                             {"tau", "temperature"},
-                                                             {"fan_in", "fan-in"},
-                                                             {"pool", "pool"},
-                                                             {"slots", "slots"},
-                                                             {"modules", "modules"},
-                                                             {"weight_decay", "weight decay"},
-                                                             {"batch_size", "batch size"},
-                                                             {"gumbel", "Gumbel noise"}};
-  const auto found = kLabels.find(axis);
-  return found == kLabels.end() ? axis : found->second;
-}
 
 ordered_json figure_data(const Findings& findings) {
   ordered_json figures = ordered_json::array();

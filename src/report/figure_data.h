@@ -9,7 +9,4 @@ namespace modlab::report {
 // A study's figures as numbers: what the page and the figure files draw. web/src/report.ts describes the form.
 nlohmann::ordered_json figure_data(const studies::Findings& findings);
 
-// "training ratio" for ratio: how an axis is called in a picture.
-std::string axis_label(const std::string& axis);
-
 }  // namespace modlab::report

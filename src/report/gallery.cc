@@ -15,6 +15,7 @@
 #include "models/learned_routing.h"
 #include "models/population.h"
 #include "report/gallery_images.h"
+#include "report/some_evenly.h"
 #include "report/tables.h"
 #include "report/wiring_picture.h"
 #include "studies/curve.h"
@@ -209,13 +210,7 @@ std::vector<const Cell*> gallery_cells(const Findings& findings) {
       cells.push_back(&cell);
     }
   }
-  // Evenly over what there is, if there is too much.
-  std::vector<const Cell*> chosen;
-  const std::size_t step = (cells.size() + kMaxCells - 1) / kMaxCells;
-  for (std::size_t at = 0; at < cells.size(); at += std::max<std::size_t>(1, step)) {
-    chosen.push_back(cells[at]);
-  }
-  return chosen;
+  return some_evenly(cells, kMaxCells);
 }
 
 }  // namespace

@@ -10,8 +10,10 @@
 #include "core/text.h"
 #include "report/figure_data.h"
 #include "report/gallery.h"
+#include "report/gallery_sculpted.h"
 #include "report/tables.h"
 #include "studies/check_text.h"
+#include "tasks/graph_svg.h"
 
 namespace modlab::report {
 namespace {
@@ -32,6 +34,7 @@ ordered_json overview_json(const Findings& findings, studies::Store& store) {
   int done = 0;
   int diverged = 0;
   double seconds = 0;
+  double trainings = 0;
   for (const studies::PlannedRun& run : plan.runs) {
     Count& count = counts[run.series];
     const auto found = results.find(run.id);
@@ -48,6 +51,8 @@ ordered_json overview_json(const Findings& findings, studies::Store& store) {
       ++done;
       diverged += found->second.diverged ? 1 : 0;
       seconds += found->second.seconds;
+      const auto of_trial = found->second.sculpted.find("trainings");
+      trainings += of_trial == found->second.sculpted.end() ? 0 : of_trial->second;
     }
   }
   ordered_json json;
@@ -55,6 +60,7 @@ ordered_json overview_json(const Findings& findings, studies::Store& store) {
   json["done"] = done;
   json["diverged"] = diverged;
   json["core_seconds"] = seconds;
+  json["trainings"] = plan.is_sculpted() ? ordered_json(trainings) : ordered_json(nullptr);
   json["threads"] = nullptr;
   json["machine"] = store.study().machine;
   json["overrides"] = store.study().overrides;
@@ -91,7 +97,8 @@ ordered_json tasks_json(const studies::StudyPlan& plan) {
                     {"inputs", suite.inputs()},
                     {"outputs", suite.outputs()},
                     {"base_rate", 100 * tasks::always_zero_accuracy(suite)},
-                    {"gates", gates}});
+                    {"gates", gates},
+                    {"picture", plan.is_sculpted() ? ordered_json(tasks::graph_svg(suite)) : ordered_json(nullptr)}});
   }
   return list;
 }
@@ -170,6 +177,7 @@ ordered_json report_data(const Findings& findings, const std::vector<studies::Cl
   json["claims"] = claims_json(claims);
   json["figures"] = figure_data(findings);
   json["gallery"] = gallery(findings, store);
+  json["sculpted"] = gallery_sculpted(findings, store);
   json["chosen"] = chosen_json(findings);
   return json;
 }

@@ -1,5 +1,5 @@
 // Scales and axes that all panels of a chart share.
-import type { ChartFigure, Point } from "./chart_points";
+import type { ChartFigure, Mark, Point } from "./chart_points";
 import { axisValues } from "./chart_points";
 import type { Spec } from "./chart_options";
 import { axisTitle } from "./chart_options";
@@ -40,16 +40,24 @@ export function valueDomain(
   return [atLeastZero ? Math.max(low, 0) : low, measure.unit === "%" ? Math.min(high, 100) : high];
 }
 
-export function xEncoding(figure: ChartFigure, showTitle: boolean, bars: boolean): Spec {
+// What all names begin with, up to a slash: "sculpt/" of "sculpt/4-2-4". The axis says it once.
+function commonFolder(values: Mark[]): string {
+  const folders = new Set(values.map((value) => /^[^/]+\//.exec(String(value))?.[0] ?? ""));
+  return folders.size === 1 ? ([...folders][0] ?? "") : "";
+}
+
+export function xEncoding(figure: ChartFigure, showTitle: boolean, bars: boolean, width: number): Spec {
   // Places without a value keep their tick.
   const values = axisValues(
     figure.x,
     figure.rows.map((row) => row.x),
   );
-  const title = showTitle ? capital(figure.x.label) : null;
+  const folder = commonFolder(values);
+  const title = showTitle ? capital(figure.x.label) + (folder && ` (${folder}…)`) : null;
   const numbers = values.filter(isNumber);
   if (bars || figure.x.ordinal || numbers.length < values.length) {
-    const wordy = values.some((value) => String(value).length > 5);
+    const longest = Math.max(...values.map((value) => String(value).length - folder.length));
+    const wordy = longest > 5 && longest * 6.2 + 8 > width / values.length;
     return {
       field: "x",
       type: "ordinal",
@@ -63,6 +71,7 @@ export function xEncoding(figure: ChartFigure, showTitle: boolean, bars: boolean
         labelLimit: 120,
         labelOverlap: false,
         ticks: !bars,
+        ...(folder ? { labelExpr: `slice(datum.label, ${folder.length})` } : {}),
       },
     };
   }

@@ -22,6 +22,9 @@ export function heatmapHeight(figure: ChartFigure): number {
 }
 
 function valueSpan(values: number[], measure: Measure): [number, number] {
+  if (measure.is_share && measure.domain) {
+    return measure.domain;
+  }
   if (!values.length) {
     return measure.log ? [1, 10] : [0, 1];
   }

@@ -30,6 +30,11 @@ export interface Panel {
 
 export const kOnlySeries = "all";
 
+// Where there is one split, the error within it is all there is.
+export function hasSplits(figure: Figure): boolean {
+  return figure.rows.some((row) => Object.values(row.values).some((value) => isNumber(value?.between)));
+}
+
 // The values of an axis in the order to show them: the given order first, then numbers by size, then names as they come.
 export function axisValues(axis: Axis | null, found: (Mark | null | undefined)[]): Mark[] {
   const present = new Set(found.filter((value): value is Mark => value !== null && value !== undefined));

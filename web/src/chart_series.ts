@@ -81,6 +81,12 @@ export function barLayers(names: string[], x: Spec, y: Spec, domain: [number, nu
   const { axis: _, ...scaleOnly } = y;
   return [
     {
+      // A bar without height must not look like one that is missing.
+      transform: [...shown(options), { filter: "datum.mean === 0" }],
+      mark: { type: "tick", orient: "horizontal", thickness: 3, yOffset: -1.5 },
+      encoding: { x, y, ...offset, color: colour, ...opacity(options, 0.92) },
+    },
+    {
       transform: shown(options),
       mark: { type: "bar", cornerRadiusEnd: 1.5 },
       encoding: {

@@ -4,8 +4,8 @@ import { baselineLayers, baselinesOf } from "./chart_baseline";
 import { heatmapHeight, heatmapPanel, rampLegend } from "./chart_heatmap";
 import type { ChartOptions, Place, Sizes, Spec } from "./chart_options";
 import { axisTitle, config, titleLayer } from "./chart_options";
-import type { ChartFigure } from "./chart_points";
-import { axisValues, kOnlySeries, panelsOf, pointsOf, seriesOf } from "./chart_points";
+import type { ChartFigure, ErrorKind } from "./chart_points";
+import { axisValues, hasSplits, kOnlySeries, panelsOf, pointsOf, seriesOf } from "./chart_points";
 import { barLayers, lineLayers, seriesLegend } from "./chart_series";
 
 const kAxisWidth = 50;
@@ -45,7 +45,7 @@ function panelSpec(place: Place): Spec {
   const names = figure.series ? seriesOf(figure) : [kOnlySeries];
   const baselines = baselinesOf(figure, options.measure).map((line) => line.value);
   const domain = valueDomain(points, options.measure, baselines, bars);
-  const x = xEncoding(figure, place.lowest, bars);
+  const x = xEncoding(figure, place.lowest, bars, sizes.width);
   const y = yEncoding(options.measure, domain, place.leftmost, sizes.height);
   const marks = bars ? barLayers(names, x, y, domain, options) : lineLayers(panel, names, x, y, options);
   const baseline = baselineLayers(place, domain);
@@ -68,7 +68,11 @@ function panelSpec(place: Place): Spec {
   };
 }
 
-const kErrorNames = { within: "standard error within splits", between: "standard error between splits", none: "" };
+function errorName(figure: ChartFigure, error: ErrorKind): string {
+  const within = hasSplits(figure) ? "within splits" : "over seeds";
+  const over = { within, between: "between splits", none: "" }[error];
+  return over && `standard error ${over}`;
+}
 
 export function chartSpec(figure: ChartFigure, options: ChartOptions): Spec {
   const points = pointsOf(figure, options.measure, options.error);
@@ -102,7 +106,7 @@ export function chartSpec(figure: ChartFigure, options: ChartOptions): Spec {
     );
   }
   const errors =
-    figure.kind !== "heatmap" && points.some((point) => point.low !== null) ? kErrorNames[options.error] : "";
+    figure.kind !== "heatmap" && points.some((point) => point.low !== null) ? errorName(figure, options.error) : "";
   const subtitle = [
     axisTitle(options.measure),
     errors && `${figure.kind === "bars" ? "bars" : "bands"}: ${errors}`,

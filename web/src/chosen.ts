@@ -8,6 +8,11 @@ import { swatch } from "./swatch";
 
 const kPage = window.innerWidth < 640 ? 20 : 60; // rows before "show all"
 
+// Where trials differ in their seed alone there is nothing to choose.
+export function choosesSettings(report: Report): boolean {
+  return !report.sculpted || report.chosen.some((row) => row.settings);
+}
+
 export function chosenSection(report: Report, palette: Palette): HTMLElement {
   const section = el(
     "section",

@@ -1,6 +1,6 @@
 // A figure with its switches, legend, downloads, and what a click brings up.
 import type { ChartFigure, ErrorKind } from "./chart_points";
-import { isChart, seriesOf } from "./chart_points";
+import { hasSplits, isChart, seriesOf } from "./chart_points";
 import { claimAnchor } from "./claims";
 import { figureCsv } from "./csv";
 import type { Child } from "./dom";
@@ -225,19 +225,18 @@ export function figureCard(figure: Figure, report: Report, palette: Palette): HT
       values.append(valueTable(figure, measure));
     }
   };
-  const has = (kind: "within" | "between"): boolean =>
-    figure.rows.some((row) => Object.values(row.values).some((value) => isNumber(value?.[kind])));
+  const hasErrors = figure.rows.some((row) => Object.values(row.values).some((value) => isNumber(value?.within)));
   const errors: { value: ErrorKind; label: string; title: string }[] = [
-    ...(has("within")
+    ...(hasErrors
       ? [
           {
             value: "within" as const,
-            label: "Within splits",
-            title: "Standard error over training seeds, within a split",
+            label: hasSplits(figure) ? "Within splits" : "Over seeds",
+            title: `Standard error over training seeds${hasSplits(figure) ? ", within a split" : ""}`,
           },
         ]
       : []),
-    ...(has("between")
+    ...(hasSplits(figure)
       ? [{ value: "between" as const, label: "Between splits", title: "Standard error over data splits" }]
       : []),
     { value: "none", label: "None", title: "No error bands" },

@@ -50,7 +50,12 @@ function numbers(row: Row, measure: Measure): Child {
   }
   return [
     fact(capital(measure.label), el("strong", {}, measured(value.mean, measure.unit))),
-    isNumber(value.within) ? fact("error within splits", `± ${measured(value.within, measure.unit)}`) : null,
+    isNumber(value.within)
+      ? fact(
+          isNumber(value.between) ? "error within splits" : "error over seeds",
+          `± ${measured(value.within, measure.unit)}`,
+        )
+      : null,
     isNumber(value.between) ? fact("error between splits", `± ${measured(value.between, measure.unit)}`) : null,
     fact("networks", value.n),
   ];

@@ -1,4 +1,5 @@
 // What came with a network on images, with every list in place and nothing in it that cannot be drawn.
+import { list, numberOrNull, numbers, records, text, whole } from "./given";
 import type { Combination, Example, ImageDetails, ImageModule, Network, Part } from "./report";
 import { isNumber } from "./report";
 
@@ -12,26 +13,6 @@ export const kParts: { part: Part; name: string; about: string }[] = [
 
 export function partName(part: Part): string {
   return kParts.find((one) => one.part === part)?.name ?? part;
-}
-
-function list(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function records<Item>(value: unknown): Partial<Item>[] {
-  return list(value).filter((item): item is Partial<Item> => typeof item === "object" && item !== null);
-}
-
-function text(value: unknown): string {
-  return typeof value === "string" ? value : "";
-}
-
-function whole(value: unknown): number {
-  return isNumber(value) && value > 0 ? Math.floor(value) : 0;
-}
-
-function numbers(value: unknown): (number | null)[] {
-  return list(value).map((item) => (isNumber(item) ? item : null));
 }
 
 function digitsOf(value: unknown): number[] {
@@ -51,14 +32,14 @@ export function imageDetails(network: Network): ImageDetails | null {
     name: text(module.name) || "image module",
     reads: text(module.reads),
     means: list(module.means).map(numbers),
-    specialisation: isNumber(module.specialisation) ? module.specialisation : null,
+    specialisation: numberOrNull(module.specialisation),
   }));
   const all = records<Combination>(given.combinations)
     .filter(hasPart)
     .map((one) => ({
       digits: digitsOf(one.digits),
       part: one.part,
-      accuracy: isNumber(one.accuracy) ? one.accuracy : null,
+      accuracy: numberOrNull(one.accuracy),
     }));
   const images = whole(given.images) || (all[0]?.digits.length ?? 0);
   const combinations = all.filter((one) => one.digits.length === images);

@@ -5,6 +5,7 @@ import { count, duration, plural, prose, sentence } from "./format";
 import type { Palette } from "./palette";
 import type { Report } from "./report";
 import { swatch } from "./swatch";
+import { taskPicture } from "./task_picture";
 
 function stat(number: string, name: string, detail = ""): HTMLElement {
   return el(
@@ -19,24 +20,29 @@ function stats(report: Report): HTMLElement {
   const { overview } = report;
   const percent = overview.planned ? Math.floor((100 * overview.done) / overview.planned) : 0;
   const rate = overview.core_seconds > 0 ? overview.done / overview.core_seconds : 0;
+  const sculpted = Boolean(report.sculpted);
   return el(
     "dl",
     { class: "stats" },
     stat(
       count(overview.done),
-      "networks trained",
+      sculpted ? "networks sculpted" : "networks trained",
       overview.done < overview.planned ? `${percent}\u00a0% of ${count(overview.planned)}` : "all that were planned",
     ),
-    stat(
-      duration(overview.core_seconds),
-      "core time",
-      rate ? `${rate >= 10 ? count(rate) : rate.toPrecision(2)} a second and core` : "",
-    ),
-    stat(
-      count(overview.diverged),
-      "diverged",
-      overview.diverged ? "counted, never selected" : "every run stayed finite",
-    ),
+    overview.core_seconds > 0 || !sculpted
+      ? stat(
+          duration(overview.core_seconds),
+          "core time",
+          rate ? `${rate >= 10 ? count(rate) : rate.toPrecision(2)} a second and core` : "",
+        )
+      : null,
+    sculpted
+      ? stat(count(overview.trainings ?? 0), "trainings", "of dense and pruned networks")
+      : stat(
+          count(overview.diverged),
+          "diverged",
+          overview.diverged ? "counted, never selected" : "every run stayed finite",
+        ),
     overview.machine || overview.threads
       ? el(
           "div",
@@ -113,13 +119,15 @@ function tasksPart(report: Report): HTMLElement | null {
             el("strong", {}, `${Number(task.base_rate.toFixed(2))}\u00a0%`),
             " of bits",
           ),
-          task.gates.length
-            ? el(
-                "p",
-                { class: "gates" },
-                task.gates.map((gate) => el("code", {}, gate)),
-              )
-            : null,
+          task.picture
+            ? taskPicture(task)
+            : task.gates.length
+              ? el(
+                  "p",
+                  { class: "gates" },
+                  task.gates.map((gate) => el("code", {}, gate)),
+                )
+              : null,
         ),
       ),
     ),
@@ -134,7 +142,11 @@ function seriesPart(report: Report, palette: Palette): HTMLElement | null {
     "section",
     { class: "part", "aria-labelledby": "series-title" },
     el("h3", { id: "series-title" }, "What was compared"),
-    el("p", { class: "note part-note" }, "Runs of each series, and how many settings were tuned over."),
+    el(
+      "p",
+      { class: "note part-note" },
+      report.sculpted ? "Trials of each series." : "Runs of each series, and how many settings were tuned over.",
+    ),
     el(
       "ul",
       { class: "series" },
@@ -147,7 +159,7 @@ function seriesPart(report: Report, palette: Palette): HTMLElement | null {
           el(
             "span",
             { class: "series-runs" },
-            plural(series.runs, "run"),
+            plural(series.runs, report.sculpted ? "trial" : "run"),
             series.settings > 1 ? ` · ${plural(series.settings, "setting")}` : "",
           ),
         ),

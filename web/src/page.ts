@@ -1,5 +1,5 @@
 // The report: reads the data that stand in the page and builds everything else.
-import { chosenSection } from "./chosen";
+import { choosesSettings, chosenSection } from "./chosen";
 import { el } from "./dom";
 import { figureAnchor, figureCard } from "./figure_card";
 import { gallerySection } from "./gallery";
@@ -9,6 +9,7 @@ import { makePalette } from "./palette";
 import { readingSection } from "./reading";
 import type { Report } from "./report";
 import { completeReport, figureName } from "./report";
+import { sculptedSection } from "./sculpted";
 import { startTheme, themeButton } from "./theme";
 
 function navigation(report: Report, sections: { id: string; name: string }[]): HTMLElement {
@@ -83,7 +84,7 @@ function build(): void {
     { id: "overview", name: "Overview" },
     { id: "figures", name: "Figures" },
     { id: "networks", name: "Networks" },
-    { id: "settings", name: "Settings" },
+    ...(choosesSettings(report) ? [{ id: "settings", name: "Settings" }] : []),
     { id: "reading", name: "Reading" },
   ];
   document
@@ -96,8 +97,8 @@ function build(): void {
         { id: "main" },
         overviewSection(report, palette, figureAnchor),
         figuresSection(report, palette),
-        gallerySection(report, palette),
-        chosenSection(report, palette),
+        report.sculpted ? sculptedSection(report) : gallerySection(report, palette),
+        choosesSettings(report) ? chosenSection(report, palette) : null,
         readingSection(report),
       ),
     );

@@ -277,3 +277,16 @@ export const kPool: { light: string; dark: string }[] = [
   { light: "#857b00", dark: "#e5dc55" },
   { light: "#3d8fb5", dark: "#7fd0f0" },
 ];
+
+// Modules of sculpted networks, in the colours that true modules have in the task's drawing (src/tasks/module_areas.cc).
+// Like that drawing they are for white paper; CSS turns both around in the dark.
+export const kAreas: { fill: string; line: string }[] = [
+  { fill: "#dde5f6", line: "#44558f" },
+  { fill: "#fde3d8", line: "#8f5030" },
+  { fill: "#e0eed2", line: "#44702c" },
+  { fill: "#f4efc9", line: "#77661c" },
+  { fill: "#ece0f3", line: "#6b4488" },
+  { fill: "#d8f0f0", line: "#2c6b70" },
+];
+// Of a module that is none of them.
+export const kOtherArea = { fill: "#e9e9e5", line: "#5a5a50" };

@@ -12,6 +12,7 @@ export interface Report {
   claims: Claim[];
   figures: Figure[];
   gallery: Network[];
+  sculpted?: SculptedCell[] | null; // of a study of sculpted networks, instead of the gallery; null for all others
   chosen: Chosen[];
 }
 
@@ -20,6 +21,7 @@ export interface Overview {
   done: number;
   diverged: number;
   core_seconds: number;
+  trainings?: number | null; // in all trials of a study of sculpted networks
   threads: number | null;
   machine: string;
   overrides: string[]; // "epochs=100", as given on the command line
@@ -34,6 +36,7 @@ export interface Task {
   outputs: number;
   base_rate: number; // accuracy of always answering 0, in percent
   gates: string[];
+  picture?: string | null; // its graph as SVG, with the true modules as coloured areas; for sculpted networks only
 }
 
 export type Verdict = "holds" | "fails" | "undecided" | "no data";
@@ -90,6 +93,7 @@ export interface Measure {
   log: boolean;
   domain: [number, number] | null;
   higher_is_better: boolean;
+  is_share?: boolean; // both ends of its domain are worth seeing; of an accuracy the lower one is not
 }
 
 export interface Row {
@@ -192,6 +196,83 @@ export interface Curve {
   seen?: (number | null)[] | null; // of networks on images only
 }
 
+// Trials that differ in their seed alone, and some of their networks.
+export interface SculptedCell {
+  series: string;
+  task: string;
+  cell: string; // "2 hidden layers, sculpt/4-2-4, hidden 24,24"
+  trials: number;
+  learned: number; // trials whose dense network learned, and was pruned
+  true_modules: number | null; // mean over these of the share of tied networks that have them, in percent
+  networks: Sculpted[];
+}
+
+// The median number of edges; the fewest edges with the true modules; the first trial without them.
+export type SculptedRank = "typical" | "best" | "failed";
+
+// One of the networks of a trial that are tied for the fewest edges. Of a trial whose dense network did not learn, only
+// that one's accuracy is known.
+export interface Sculpted {
+  id: string; // of its run
+  ranks: SculptedRank[]; // why it is shown
+  seed: number;
+  epochs: number; // of every training
+  accuracy: number;
+  success: boolean | null; // has the true modules; null where the task does not say what they are
+  edges: number | null; // that are left
+  dense_edges: number;
+  units: number | null; // hidden ones that are left
+  dense_units: number;
+  tied: number; // networks of the trial
+  tied_true: number | null; // of these, with the true modules
+  unit_step: number | null; // p_u, in percent
+  edge_step: number | null; // p_e
+  command: string | null; // carves it again
+  history: PruneStep[];
+  drawing: SculptedDrawing | null;
+}
+
+// One attempt.
+export interface PruneStep {
+  stage: "dense" | "units" | "retrain" | "edges";
+  percent: number; // asked for, of what there was before pruning
+  units: number; // that it left
+  edges: number;
+  accuracy: number;
+  accepted: boolean;
+}
+
+// What is left of a network, inputs at the bottom, and how it came to be so. Lengths are in pixels.
+export interface SculptedDrawing {
+  width: number;
+  height: number;
+  unit_height: number;
+  modules: DrawnModule[];
+  layers: DrawnLayer[];
+  // The edges after each accepted step: one letter for each edge that was there before it, first for all there can be,
+  // by layer, then by the unit they lead to, then by the one they come from. sculpted_network.ts reads them.
+  networks: string[];
+  weights: number[]; // of the last network's edges, in the same order
+  crossing: number[]; // places among these of edges that are no step from module to module
+}
+
+export interface DrawnModule {
+  name: string; // in terms of true modules: "G", "F1 + F2"; "G*" has only a part of G
+  truth: number | null; // the true module that it is or is a part of
+  left: number;
+  top: number;
+  width: number;
+  height: number;
+}
+
+export interface DrawnLayer {
+  name: string; // "inputs", "hidden 1", "outputs"
+  y: number;
+  unit_width: number;
+  names: string[]; // of all units before pruning
+  places: ([number, number] | null)[]; // of those that are left and lie on a way from inputs to outputs
+}
+
 export interface Chosen {
   series: string;
   cell: string; // "depth2, ratio 0.5"
@@ -216,6 +297,7 @@ export function completeReport(given: Partial<Report>): Report {
       done: overview.done ?? 0,
       diverged: overview.diverged ?? 0,
       core_seconds: overview.core_seconds ?? 0,
+      trainings: overview.trainings ?? null,
       threads: overview.threads ?? null,
       machine: overview.machine ?? "",
       overrides: overview.overrides ?? [],
@@ -226,6 +308,7 @@ export function completeReport(given: Partial<Report>): Report {
     claims: given.claims ?? [],
     figures: given.figures ?? [],
     gallery: given.gallery ?? [],
+    sculpted: given.sculpted ?? null,
     chosen: given.chosen ?? [],
   };
 }
