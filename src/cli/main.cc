@@ -14,12 +14,15 @@ namespace {
 
 using modlab::cli::run_bench;
 using modlab::cli::run_data;
+using modlab::cli::run_detect;
 using modlab::cli::run_export;
 using modlab::cli::run_flops;
 using modlab::cli::run_graph;
 using modlab::cli::run_measure;
 using modlab::cli::run_report;
+using modlab::cli::run_sculpt;
 using modlab::cli::run_show;
+using modlab::cli::run_structure;
 using modlab::cli::run_study;
 using modlab::cli::run_train;
 
@@ -38,6 +41,9 @@ constexpr Verb kVerbs[] = {
     {"data", "fetch MNIST, and show images and their labels", &run_data},
     {"show", "show what a saved network has learned", &run_show},
     {"measure", "how near a saved network is to the true structure, and what it cost", &run_measure},
+    {"sculpt", "prune trained networks to their skeleton and read their modules off it", &run_sculpt},
+    {"detect", "the modules of any sparse layered network, how they came about, what they compute", &run_detect},
+    {"structure", "how a network's weights join inputs and outputs: path products, tests of groups", &run_structure},
     {"flops", "what training a network costs, without training it; the paper's Table 1", &run_flops},
     {"bench", "measure the engine on this machine, alone or against PyTorch", &run_bench},
 };
@@ -45,7 +51,7 @@ constexpr Verb kVerbs[] = {
 void print_help() {
   fmt::print("modlab: a laboratory for modularity in neural networks\n\n  modlab VERB ...\n\n");
   for (const Verb& verb : kVerbs) {
-    fmt::print("  {:<7} {}\n", verb.name, verb.help);
+    fmt::print("  {:<9} {}\n", verb.name, verb.help);
   }
   fmt::print(
       "\nTry:  modlab study run boolean --preset quick\n"

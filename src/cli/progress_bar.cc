@@ -7,6 +7,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <utility>
 
 #include "core/text.h"
 
@@ -23,10 +24,32 @@ void on_interrupt(int /*signal*/) { interrupted = true; }
 
 }  // namespace
 
-ProgressBar::ProgressBar(engine::Progress& progress, std::size_t networks, std::int64_t total_epochs, bool quiet)
+Look networks_trained(const engine::Progress& progress, std::size_t networks, std::int64_t total_epochs) {
+  return [&progress, networks, total_epochs](double seconds) {
+    const double share =
+        static_cast<double>(progress.epochs_done.load(std::memory_order_relaxed)) / static_cast<double>(total_epochs);
+    const double done = share * static_cast<double>(networks);
+    return Status{share,
+                  fmt::format("{:.0f} of {} networks, {:.0f}/s", done, networks, done / std::max(seconds, 1e-9))};
+  };
+}
+
+Look trials_done(const methods::SculptProgress& progress, std::size_t trials) {
+  return [&progress, trials](double /*seconds*/) {
+    const int done = progress.trials_done;
+    // A trial under way counts by its trainings, of which most have about a thousand.
+    constexpr double kTrainingsOfTrial = 1200;
+    const double share =
+        std::min(0.999, static_cast<double>(progress.trainings) / (kTrainingsOfTrial * static_cast<double>(trials)));
+    return Status{std::max(share, static_cast<double>(done) / static_cast<double>(trials)),
+                  fmt::format("{} of {} trials, {} trainings, {} edges left", done, trials, progress.trainings.load(),
+                              progress.edges_left.load())};
+  };
+}
+
+ProgressBar::ProgressBar(engine::Progress& progress, Look look, bool quiet)
     : progress_(progress),
-      networks_(networks),
-      total_epochs_(total_epochs),
+      look_(std::move(look)),
       quiet_(quiet),
       is_terminal_(::isatty(STDERR_FILENO) == 1),
       begin_(std::chrono::steady_clock::now()),
@@ -68,10 +91,9 @@ void ProgressBar::watch() {
 }
 
 void ProgressBar::draw() {
-  const double share =
-      static_cast<double>(progress_.epochs_done.load(std::memory_order_relaxed)) / static_cast<double>(total_epochs_);
   const double elapsed = seconds();
-  const double rate = share * static_cast<double>(networks_) / std::max(elapsed, 1e-9);
+  const Status status = look_(elapsed);
+  const double share = status.share;
   const std::string left = share > 0 ? duration_text(elapsed * (1 - share) / share) : "?";
   if (is_terminal_) {
     const int filled = static_cast<int>(share * kBarWidth);
@@ -79,15 +101,14 @@ void ProgressBar::draw() {
     for (int cell = 0; cell < kBarWidth; ++cell) {
       bar += cell < filled ? "█" : "░";
     }
-    fmt::print(stderr, "\r\033[K{} {:3.0f} %  {:.0f} of {} networks  {:.0f}/s  {} left", bar, 100 * share,
-               share * static_cast<double>(networks_), networks_, rate, left);
+    fmt::print(stderr, "\r\033[K{} {:3.0f} %  {}, {} left", bar, 100 * share, status.text, left);
     std::fflush(stderr);
     return;
   }
   const auto now = std::chrono::steady_clock::now();
   if (now - last_line_ >= kPlainLineEvery) {
     last_line_ = now;
-    fmt::print(stderr, "{:.0f} % of {} networks, {:.0f}/s, {} left\n", 100 * share, networks_, rate, left);
+    fmt::print(stderr, "{:.0f} %: {}, {} left\n", 100 * share, status.text, left);
   }
 }
 

@@ -56,4 +56,10 @@ std::vector<models::RunSpec> runs_from(const Arguments& arguments) {
   return models::all_combinations(choices_from(arguments));
 }
 
+std::vector<models::RunSpec> runs_from(const Arguments& arguments, models::ModelKind model) {
+  std::vector<models::Choices> choices = choices_from(arguments);
+  choices.insert(choices.begin(), {models::find_setting("model"), {models::model_name(model)}});
+  return models::all_combinations(choices);
+}
+
 }  // namespace modlab::cli

@@ -11,6 +11,7 @@
 #include "cli/verbs.h"
 #include "core/errors.h"
 #include "core/text.h"
+#include "studies/run_sculpted.h"
 #include "studies/run_study.h"
 
 namespace modlab::cli {
@@ -87,6 +88,18 @@ int list_studies() {
   return 0;
 }
 
+// Runs that are trained, and those that are pruned as well.
+struct MissingRuns {
+  explicit MissingRuns(const std::vector<models::RunSpec>& runs) {
+    for (const models::RunSpec& run : runs) {
+      (run.is_sculpted() ? sculpted : trained).push_back(run);
+    }
+  }
+
+  std::vector<models::RunSpec> trained;
+  std::vector<models::RunSpec> sculpted;
+};
+
 int show_study(const Arguments& arguments) {
   const Request request = read_request(arguments);
   const int threads = thread_count(arguments);
@@ -106,7 +119,10 @@ int show_study(const Arguments& arguments) {
   const std::size_t planned = studies::different_runs(plan);
   fmt::print("{} of {} runs are in {}.\n", planned - missing.size(), planned, request.folder);
   if (!missing.empty()) {
-    const double seconds = studies::estimate_seconds(models::make_plan(missing), plan.keep, threads, engine::kernels());
+    const MissingRuns sorted(missing);
+    const double seconds =
+        studies::estimate_seconds(models::make_plan(sorted.trained), plan.keep, threads, engine::kernels()) +
+        studies::estimate_sculpted_seconds(sorted.sculpted, plan.suites, threads, engine::kernels());
     fmt::print("The other {} take about {} on {} thread{} of this machine.\n", missing.size(), duration_text(seconds),
                threads, threads == 1 ? "" : "s");
   }
@@ -123,13 +139,22 @@ void train_missing(const studies::StudyPlan& plan, studies::Store& store, int th
   fmt::print("{} of {} runs to train on {} thread{}.\n", missing.size(), studies::different_runs(plan), threads,
              threads == 1 ? "" : "s");
   std::fflush(stdout);
-  const models::Plan population = models::make_plan(missing);
+  const MissingRuns sorted(missing);
   engine::Progress progress;
   double seconds = 0;
-  {
-    const ProgressBar bar(progress, population.runs.size(), models::total_epochs(population), false);
+  if (!sorted.trained.empty()) {
+    const models::Plan population = models::make_plan(sorted.trained);
+    const ProgressBar bar(progress,
+                          networks_trained(progress, population.runs.size(), models::total_epochs(population)), false);
     studies::run_study(population, plan.keep, threads, engine::kernels(), progress, store);
-    seconds = bar.seconds();
+    seconds += bar.seconds();
+  }
+  if (!sorted.sculpted.empty() && !progress.stop) {
+    methods::SculptProgress sculpting;
+    const ProgressBar bar(sculpting.engine, trials_done(sculpting, sorted.sculpted.size()), false);
+    studies::run_sculpted(sorted.sculpted, plan.suites, threads, engine::kernels(), sculpting, store);
+    seconds += bar.seconds();
+    progress.stop = sculpting.engine.stop.load();
   }
   if (progress.stop) {
     const std::size_t left = studies::missing_runs(plan, store.finished()).size();
@@ -162,8 +187,10 @@ int run_study_verb(const Arguments& arguments) {
   }
   OpenedStudy opened(request.folder);
   const std::vector<studies::ClaimResult> claims = studies::evaluate_claims(opened.findings());
-  fmt::print("\nMean test accuracy in %, chosen by validation, ± standard error within splits\n{}\n{}",
-             accuracy_table(opened.findings()), ties_text(opened.findings()));
+  fmt::print("\n{}\n{}\n{}",
+             plan.is_sculpted() ? "Tied networks with the true modules in %, mean over trials ± standard error"
+                                : "Mean test accuracy in %, chosen by validation, ± standard error within splits",
+             result_table(opened.findings()), plan.is_sculpted() ? "" : ties_text(opened.findings()));
   if (!claims.empty()) {
     fmt::print("\nClaims\n{}", claims_text(claims));
   }

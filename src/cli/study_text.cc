@@ -104,8 +104,8 @@ std::string plan_table(const studies::Study& study, const studies::StudyPlan& pl
   return text;
 }
 
-std::string accuracy_table(const Findings& findings) {
-  const std::size_t test = studies::measure_index("test_accuracy");
+std::string result_table(const Findings& findings) {
+  const std::size_t measure = studies::measure_index(findings.plan().is_sculpted() ? "true_modules" : "test_accuracy");
   std::vector<std::string> task_names;
   std::map<std::pair<std::string, std::string>, std::vector<const Cell*>> cells;
   for (const Cell& cell : findings.cells()) {
@@ -115,25 +115,36 @@ std::string accuracy_table(const Findings& findings) {
     }
     cells[{findings.value(cell, "series"), task}].push_back(&cell);
   }
-  std::size_t width = 6;
-  for (const std::string& series : findings.plan().series) {
-    width = std::max(width, series.size());
-  }
-  std::string text = fmt::format("{:<{}}", "", width);
-  for (const std::string& task : task_names) {
-    text += fmt::format("  {:>12}", task);
+  // Many tasks stand below each other.
+  constexpr std::size_t kMostColumns = 8;
+  const bool tasks_are_rows = task_names.size() > kMostColumns;
+  const std::vector<std::string>& rows = tasks_are_rows ? task_names : findings.plan().series;
+  const std::vector<std::string>& columns = tasks_are_rows ? findings.plan().series : task_names;
+  const auto widest = [](const std::vector<std::string>& names, std::size_t least) {
+    for (const std::string& name : names) {
+      least = std::max(least, name.size());
+    }
+    return least;
+  };
+  const std::size_t first_width = widest(rows, 6);
+  const std::size_t width = widest(columns, 12);
+  std::string text = fmt::format("{:<{}}", "", first_width);
+  for (const std::string& column : columns) {
+    text += fmt::format("  {:>{}}", column, width);
   }
   text += "\n";
-  for (const std::string& series : findings.plan().series) {
-    text += fmt::format("{:<{}}", series, width);
-    for (const std::string& task : task_names) {
-      const auto found = cells.find({series, task});
-      if (found == cells.end()) {
-        text += fmt::format("  {:>12}", "-");
+  for (const std::string& row : rows) {
+    text += fmt::format("{:<{}}", row, first_width);
+    for (const std::string& column : columns) {
+      const auto found = cells.find(tasks_are_rows ? std::pair(column, row) : std::pair(row, column));
+      const studies::UnitValues values =
+          found == cells.end() ? studies::UnitValues() : studies::unit_values(found->second, measure);
+      if (values.empty()) {
+        text += fmt::format("  {:>{}}", "-", width);
         continue;
       }
-      const measures::MeanWithErrors mean = studies::combine_units(studies::unit_values(found->second, test));
-      text += fmt::format("  {:>12}", fmt::format("{:.1f} ± {:.1f}", mean.mean, mean.error_within));
+      const measures::MeanWithErrors mean = studies::combine_units(values);
+      text += fmt::format("  {:>{}}", fmt::format("{:.1f} ± {:.1f}", mean.mean, mean.error_within), width);
     }
     text += "\n";
   }

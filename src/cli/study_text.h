@@ -15,7 +15,7 @@ std::string plan_table(const studies::Study& study, const studies::StudyPlan& pl
                        const std::unordered_set<std::string>& finished);
 
 // The study's first figure in words: mean test accuracy by series and task, averaged over the other axes.
-std::string accuracy_table(const studies::Findings& findings);
+std::string result_table(const studies::Findings& findings);
 
 // The claims, one after the other, with a mark, their numbers and a count at the end.
 std::string claims_text(const std::vector<studies::ClaimResult>& claims);

@@ -252,10 +252,15 @@ int run_train(std::span<const std::string> words) {
   }
   const int threads = thread_count(arguments);
   const engine::Kernels<float>& kernels = engine::kernels();
-  const models::Plan plan = models::make_plan(wanted_runs(arguments));
+  const std::vector<models::RunSpec> runs = wanted_runs(arguments);
+  if (std::ranges::any_of(runs, &models::RunSpec::is_sculpted)) {
+    throw ConfigError("a sculpted network is pruned as well as trained; use `modlab sculpt`");
+  }
+  const models::Plan plan = models::make_plan(runs);
 
   engine::Progress progress;
-  std::optional<ProgressBar> bar(std::in_place, progress, plan.runs.size(), models::total_epochs(plan),
+  std::optional<ProgressBar> bar(std::in_place, progress,
+                                 networks_trained(progress, plan.runs.size(), models::total_epochs(plan)),
                                  arguments.is_on("json"));
   Results results(plan, arguments);
   models::train_population(plan, threads, kernels, progress,

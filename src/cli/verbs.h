@@ -9,12 +9,15 @@ namespace modlab::cli {
 
 int run_bench(std::span<const std::string> words);
 int run_data(std::span<const std::string> words);
+int run_detect(std::span<const std::string> words);
 int run_export(std::span<const std::string> words);
 int run_flops(std::span<const std::string> words);
 int run_graph(std::span<const std::string> words);
 int run_measure(std::span<const std::string> words);
 int run_report(std::span<const std::string> words);
+int run_sculpt(std::span<const std::string> words);
 int run_show(std::span<const std::string> words);
+int run_structure(std::span<const std::string> words);
 int run_study(std::span<const std::string> words);
 int run_train(std::span<const std::string> words);
 

@@ -51,7 +51,8 @@ enum class Stream : std::uint32_t {
   kBatchOrder = 3,
   kInputNoise = 4,
   kGumbel = 5,
-  kBootstrap = 6
+  kBootstrap = 6,
+  kTrainings = 7
 };
 
 inline Words4 stream_key(std::uint64_t seed, Stream stream) {

@@ -171,6 +171,7 @@ class BlockTrainer {
     sums_.resize(static_cast<std::size_t>(data_.tasks) * kParts * kQuantities * lanes);
     chunk_sums_.resize(static_cast<std::size_t>(kParts) * kQuantities * lanes);
     best_validation_.assign(lanes, -1);
+    best_loss_.assign(lanes, 0);
     improved_.resize(lanes);
   }
 
@@ -391,13 +392,28 @@ class BlockTrainer {
     return scores;
   }
 
-  double validation_bits(int lane) const {
-    double bits = 0;
+  // Over all tasks; quantity 0 is the loss, 1 right bits.
+  double validation_sum(int lane, std::size_t quantity) const {
+    double sum = 0;
     for (int task = 0; task < data_.tasks; ++task) {
-      constexpr std::size_t kValidationBits = static_cast<std::size_t>(Part::kValidation) * kQuantities + 1;
-      bits += sums_[(static_cast<std::size_t>(task) * kParts * kQuantities + kValidationBits) * lane_count() + lane];
+      const std::size_t part = static_cast<std::size_t>(task) * kParts + static_cast<std::size_t>(Part::kValidation);
+      sum += sums_[(part * kQuantities + quantity) * lane_count() + lane];
     }
-    return bits;
+    return sum;
+  }
+
+  // Whether this epoch takes the place of the best one so far.
+  bool is_better(int lane, double loss, double bits) const {
+    const bool as_good = bits >= best_validation_[lane];
+    switch (settings_.keep) {
+      case Keep::kFirstBest:
+        break;
+      case Keep::kLatestBest:
+        return as_good;
+      case Keep::kLowestLoss:
+        return bits > best_validation_[lane] || (as_good && loss <= best_loss_[lane]);
+    }
+    return bits > best_validation_[lane];
   }
 
   // An epoch's sums over all tasks as they are, in float; they become scores when all is done.
@@ -432,6 +448,9 @@ class BlockTrainer {
   }
 
   PartScore part_score(double loss, double bits, double rows_right, int rows) const {
+    if (rows == 0) {
+      return {};
+    }
     const double mean = loss / (static_cast<double>(rows) * data_.outputs);
     return {static_cast<float>(canonical(mean)), static_cast<std::uint32_t>(bits),
             static_cast<std::uint32_t>(rows_right)};
@@ -456,12 +475,14 @@ class BlockTrainer {
     keep_curve_point();
     bool any_improved = false;
     for (int lane = 0; lane < used_lanes_; ++lane) {
-      const double validation = validation_bits(lane);
-      const bool improved = validation > best_validation_[lane];
+      const double loss = validation_sum(lane, 0);
+      const double bits = validation_sum(lane, 1);
+      const bool improved = is_better(lane, loss, bits);
       improved_[lane] = improved ? 1.0F : 0.0F;
       if (improved) {
         any_improved = true;
-        best_validation_[lane] = validation;
+        best_validation_[lane] = bits;
+        best_loss_[lane] = loss;
         take_snapshot(epoch, lane, results[lane].best);
       }
     }
@@ -514,8 +535,9 @@ class BlockTrainer {
   UnitBuffer<float> evaluation_inputs_;
   std::vector<double> sums_;  // [task][part][quantity][lane]
   FloatRow chunk_sums_;
-  std::vector<float> curve_sums_;  // [epoch][part][quantity][lane]
-  std::vector<double> best_validation_;
+  std::vector<float> curve_sums_;        // [epoch][part][quantity][lane]
+  std::vector<double> best_validation_;  // right bits
+  std::vector<double> best_loss_;
   FloatRow improved_;
 };
 

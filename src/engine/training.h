@@ -13,6 +13,10 @@ namespace modlab::engine {
 enum class Part : std::uint8_t { kTrain = 0, kValidation = 1, kTest = 2, kSeen = 3 };
 inline constexpr std::size_t kScoreParts = 4;
 
+// Which of the epochs with the highest validation accuracy a network's best snapshot is: the first, the latest, or the
+// one with the lowest loss among those at least as accurate as all before them.
+enum class Keep { kFirstBest, kLatestBest, kLowestLoss };
+
 enum class Gumbel { kOff, kBatch, kSample };
 enum class Schedule { kConstant, kExponential, kCosine };
 
@@ -27,6 +31,7 @@ struct BlockSettings {
   LossKind loss = LossKind::kBce;
   Gumbel gumbel = Gumbel::kOff;
   int evaluate_every = 1;  // epochs; the last one is always evaluated
+  Keep keep = Keep::kFirstBest;
 };
 
 // What one lane, one network, has of its own.
@@ -67,7 +72,7 @@ struct Snapshot {
 };
 
 struct LaneResult {
-  Snapshot best;  // the first epoch with the highest validation accuracy
+  Snapshot best;  // of an epoch with the highest validation accuracy
   Snapshot last;
   std::vector<Scores> curve;  // one for each evaluation
   bool diverged = false;      // a loss that is not a number

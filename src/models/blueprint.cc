@@ -10,7 +10,9 @@
 #include "core/errors.h"
 #include "models/images/image_settings.h"
 #include "models/initial_weights.h"
+#include "models/published_training.h"
 #include "models/settings.h"
+#include "models/table_data.h"
 #include "tasks/image_samples.h"
 #include "tasks/split.h"
 
@@ -20,8 +22,6 @@ namespace {
 constexpr int kPublishedHiddenWidth = 36;
 constexpr int kPublishedModuleWidth = 12;
 constexpr int kPublishedPixelWidths[] = {256, 128};
-// Task bits stand above the sixteen input bits of a sample word.
-constexpr int kTaskBits = 16;
 constexpr int kMaxTasks = 16;
 // The most parameters a network may have: beyond, a block does not fit into memory.
 constexpr std::size_t kMaxParameters = 10'000'000;
@@ -105,34 +105,6 @@ void check_known(const RunSpec& spec, const tasks::TaskSuite& suite, const std::
   }
 }
 
-engine::Data make_data(const RunSpec& spec, const tasks::TaskSuite& suite) {
-  engine::Data data;
-  const int inputs = suite.inputs();
-  data.outputs = suite.outputs();
-  data.tasks = static_cast<int>(suite.tasks.size());
-  data.noisy_inputs = inputs;
-  for (int input = 0; input < inputs; ++input) {
-    data.inputs.push_back({inputs - 1 - input, 1});
-  }
-  const bool told = spec.is_mlp() && data.tasks > 1;
-  if (told && spec.task_input == TaskInput::kScalar) {
-    data.inputs.push_back({kTaskBits, 0xff});
-  }
-  for (int task = 0; told && spec.task_input == TaskInput::kOneHot && task < data.tasks; ++task) {
-    data.inputs.push_back({kTaskBits + task, 1});
-  }
-  for (int task = 0; task < data.tasks; ++task) {
-    const std::vector<std::uint32_t>& rows = suite.tasks[task].table.rows;
-    const std::uint32_t task_word =
-        spec.task_input == TaskInput::kScalar ? static_cast<std::uint32_t>(task) : 1U << task;
-    for (std::uint32_t row = 0; row < rows.size(); ++row) {
-      data.input_words.push_back(row | task_word << kTaskBits);
-      data.target_words.push_back(rows[row] | static_cast<std::uint32_t>(task) << engine::kTaskShift);
-    }
-  }
-  return data;
-}
-
 ModularShape modular_shape(const RunSpec& spec, const tasks::TaskSuite& suite) {
   ModularShape shape;
   shape.inputs = spec.on_images ? spec.image_slots * suite.images()->bits : suite.inputs();
@@ -172,6 +144,37 @@ void add_split(const RunSpec& spec, const Blueprint& blueprint, const tasks::Tas
   }
 }
 
+// Where the authors did not train a network like it: the rate of most of theirs, batches that grow with the table, and
+// as many epochs as it takes.
+PublishedTraining usual_training(const tasks::TaskSuite& suite) {
+  constexpr double kUsualRate = 0.05;
+  constexpr int kSmallestBatch = 8;
+  constexpr int kLargestBatch = 32;
+  return {kUsualRate, std::clamp((1 << suite.inputs()) / 2, kSmallestBatch, kLargestBatch), 0};
+}
+
+void resolve_sculpted(RunSpec& spec, const tasks::TaskSuite& suite) {
+  if (suite.images() || suite.tasks.size() > 1) {
+    throw ConfigError(fmt::format("task '{}' {}; networks are sculpted on one task of bits", spec.task,
+                                  suite.images() ? "is on images" : "is a suite of several tasks"));
+  }
+  if (spec.hidden.empty()) {
+    spec.hidden = {24, 24};
+  }
+  const bool same_widths = std::ranges::count(spec.hidden, spec.hidden.front()) == std::ssize(spec.hidden);
+  const std::optional<PublishedTraining> published =
+      same_widths ? published_training(spec.task, static_cast<int>(spec.hidden.size()), spec.hidden.front())
+                  : std::nullopt;
+  const PublishedTraining training = published.value_or(usual_training(suite));
+  spec.lr = spec.lr > 0 ? spec.lr : training.lr;
+  spec.batch_size = spec.batch_size > 0 ? spec.batch_size : training.batch_size;
+  spec.epochs = spec.epochs > 0 ? spec.epochs : training.epochs;
+  spec.sculpt.epoch_search = spec.sculpt.epoch_search || spec.epochs == 0;
+  if (spec.sculpt.epoch_search) {
+    spec.epochs = 0;
+  }
+}
+
 // The settings in which the lanes of one block may differ.
 const std::set<std::string>& lane_settings() {
   static const std::set<std::string> kNames = {
@@ -192,6 +195,10 @@ std::string block_key(const RunSpec& spec) {
 
 RunSpec resolve(const RunSpec& given, const tasks::TaskSuite& suite) {
   RunSpec spec = given;
+  if (spec.is_sculpted()) {
+    resolve_sculpted(spec, suite);
+    return spec;
+  }
   if (suite.tasks.size() > kMaxTasks) {
     throw ConfigError(
         fmt::format("suite '{}' has {} tasks; at most {} are possible", spec.task, suite.tasks.size(), kMaxTasks));
@@ -249,7 +256,7 @@ RunSpec resolve(const RunSpec& given, const tasks::TaskSuite& suite) {
 Blueprint make_blueprint(const RunSpec& spec, const tasks::TaskSuite& suite) {
   Blueprint blueprint;
   if (!spec.on_images) {
-    blueprint.data = make_data(spec, suite);
+    blueprint.data = table_data(suite.tasks, spec.task_input, spec.is_mlp() && suite.tasks.size() > 1);
   }
   blueprint.block = {.epochs = spec.epochs,
                      .batch_size = spec.batch_size,

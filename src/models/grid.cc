@@ -16,9 +16,10 @@ constexpr std::size_t kMaxRuns = 5'000'000;
 
 }  // namespace
 
-RunSpec starting_spec(const std::string& task) {
+RunSpec starting_spec(const std::string& task, ModelKind model) {
   RunSpec spec;
   spec.task = task;
+  spec.model = model;
   spec.on_images = tasks::load_task(task).images().has_value();
   if (spec.on_images) {
     spec.ratio = 0.8;
@@ -28,6 +29,12 @@ RunSpec starting_spec(const std::string& task) {
     spec.weight_decay = 0.0001;
     spec.tau = 0.5;
     spec.noise = 0;
+  }
+  if (spec.is_sculpted()) {
+    spec.epochs = spec.batch_size = 0;
+    spec.lr = 0;
+    spec.weight_decay = 0.0001;
+    spec.init = Init::kKaiming;
   }
   return spec;
 }
@@ -43,20 +50,25 @@ std::vector<RunSpec> all_combinations(const std::vector<Choices>& choices) {
     }
     count *= choice.values.size();
   }
-  const auto task_choice =
-      std::ranges::find_if(choices, [](const Choices& choice) { return choice.setting->name == "task"; });
-  std::map<std::string, RunSpec> starts;
-  const auto start = [&](const std::string& task) -> const RunSpec& {
-    const auto found = starts.find(task);
-    return found != starts.end() ? found->second : starts.emplace(task, starting_spec(task)).first->second;
+  std::vector<std::size_t> at(choices.size(), 0);
+  // What a run is to begin with depends on its task and its model.
+  std::map<std::pair<std::string, ModelKind>, RunSpec> starts;
+  const auto start = [&]() -> const RunSpec& {
+    RunSpec named;
+    for (std::size_t choice = 0; choice < choices.size(); ++choice) {
+      if (const Setting& setting = *choices[choice].setting; setting.name == "task" || setting.name == "model") {
+        setting.set(named, choices[choice].values[at[choice]]);
+      }
+    }
+    const std::pair key(named.task, named.model);
+    const auto found = starts.find(key);
+    return found != starts.end() ? found->second
+                                 : starts.emplace(key, starting_spec(named.task, named.model)).first->second;
   };
   std::unordered_set<std::string> seen;
   std::vector<RunSpec> runs;
-  std::vector<std::size_t> at(choices.size(), 0);
   for (std::size_t index = 0; index < count; ++index) {
-    RunSpec spec = start(task_choice == choices.end()
-                             ? RunSpec().task
-                             : task_choice->values[at[static_cast<std::size_t>(task_choice - choices.begin())]]);
+    RunSpec spec = start();
     for (std::size_t choice = 0; choice < choices.size(); ++choice) {
       choices[choice].setting->set(spec, choices[choice].values[at[choice]]);
     }

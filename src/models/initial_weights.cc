@@ -27,6 +27,24 @@ void fix_column(std::vector<float>& parameters, std::size_t offset, int candidat
   }
 }
 
+double initial_value(const engine::Tensor& tensor, Init init, RandomSequence& random) {
+  const bool is_selection = tensor.fan_in == 0;
+  if (is_selection) {
+    return random.next_normal();
+  }
+  const bool is_bias = tensor.shape.size() == 1;
+  const auto uniform = [&](double bound) { return bound * (2.0 * random.next_uniform() - 1.0); };
+  switch (init) {
+    case Init::kTorch:
+      break;
+    case Init::kXavier:
+      return uniform(is_bias ? 0.0 : std::sqrt(6.0 / (tensor.fan_in + tensor.fan_out)));
+    case Init::kKaiming:
+      return is_bias ? 0.0 : std::sqrt(2.0 / tensor.fan_in) * random.next_normal();
+  }
+  return uniform(1.0 / std::sqrt(std::max(1, tensor.fan_in)));
+}
+
 }  // namespace
 
 std::vector<float> initial_parameters(const engine::Layout& layout, Init init, std::uint64_t seed) {
@@ -34,13 +52,8 @@ std::vector<float> initial_parameters(const engine::Layout& layout, Init init, s
   parameters.reserve(layout.count);
   RandomSequence random(seed, Stream::kInitialWeights);
   for (const engine::Tensor& tensor : layout.tensors) {
-    const bool is_selection = tensor.fan_in == 0;
-    const bool is_bias = !is_selection && tensor.shape.size() == 1;
-    const double bound = init == Init::kXavier ? (is_bias ? 0.0 : std::sqrt(6.0 / (tensor.fan_in + tensor.fan_out)))
-                                               : 1.0 / std::sqrt(std::max(1, tensor.fan_in));
     for (std::size_t element = 0; element < tensor.count; ++element) {
-      const double value = is_selection ? random.next_normal() : bound * (2.0 * random.next_uniform() - 1.0);
-      parameters.push_back(static_cast<float>(value));
+      parameters.push_back(static_cast<float>(initial_value(tensor, init, random)));
     }
   }
   return parameters;

@@ -1,13 +1,12 @@
 #include "models/population.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <exception>
 #include <mutex>
 #include <thread>
 
 #include "core/random.h"
+#include "core/thread_seconds.h"
 #include "models/images/image_samples.h"
 #include "tasks/split.h"
 #include "tasks/task_file.h"
@@ -16,13 +15,6 @@ namespace modlab::models {
 namespace {
 
 constexpr std::uint64_t kShuffleSeed = 1;
-
-// What the calling thread has computed so far, whatever else the machine was doing.
-double thread_seconds() {
-  timespec time{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
 
 struct Block {
   const Plan::Group* group;
@@ -96,6 +88,11 @@ std::int64_t total_epochs(const Plan& plan) {
 PartRows part_rows(const RunSpec& spec, const tasks::TaskSuite& suite) {
   PartRows rows;
   rows.outputs = suite.outputs();
+  if (spec.is_sculpted()) {
+    // Learns from all rows, and is judged on them without noise.
+    rows.train = rows.validation = 1 << suite.inputs();
+    return rows;
+  }
   if (spec.on_images) {
     const auto counts = count_image_samples(spec, suite, *load_pixels(spec)->data);
     const auto of = [&](engine::Part part) { return counts[static_cast<std::size_t>(part)]; };

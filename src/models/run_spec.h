@@ -6,12 +6,14 @@
 #include <vector>
 
 #include "engine/train_block.h"
+#include "models/sculpt_spec.h"
 
 namespace modlab::models {
 
-enum class ModelKind { kDense, kSparse, kModular, kModularFc, kShared, kSharedFcms, kCnn };
+// A sculpted network is a dense one that is pruned after its training.
+enum class ModelKind { kDense, kSparse, kModular, kModularFc, kShared, kSharedFcms, kCnn, kSculpted };
 enum class ImageModule { kMlp, kConvolution };
-enum class Init { kTorch, kXavier };
+enum class Init { kTorch, kXavier, kKaiming };
 enum class TaskInput { kOneHot, kScalar };
 
 // Everything that decides a run's result, as plain values. Empty lists, and zero for the pool, mean "as the task's own
@@ -63,14 +65,19 @@ struct RunSpec {
   int image_slots = 0;
   int image_pool = 0;
 
+  SculptSpec sculpt;  // of sculpted networks, for which zero for lr, batch_size and epochs means "as published"
+
+  bool is_sculpted() const { return model == ModelKind::kSculpted; }
   // One network without modules.
-  bool is_mlp() const { return model == ModelKind::kDense || model == ModelKind::kSparse || model == ModelKind::kCnn; }
+  bool is_mlp() const {
+    return model == ModelKind::kDense || model == ModelKind::kSparse || model == ModelKind::kCnn || is_sculpted();
+  }
   bool has_pool() const { return model == ModelKind::kShared || model == ModelKind::kSharedFcms; }
 };
 
-// What a run of that task is where nothing else is said: the published settings for bits or for images. Throws
-// ConfigError if there is no such task.
-RunSpec starting_spec(const std::string& task);
+// What a run of that task and model is where nothing else is said: the published settings for bits, for images, or for
+// sculpting. Throws ConfigError if there is no such task.
+RunSpec starting_spec(const std::string& task, ModelKind model = RunSpec{}.model);
 
 // A short name derived from the settings that differ from their defaults: adding a setting later keeps old names.
 std::string run_id(const RunSpec& spec);

@@ -67,6 +67,21 @@ int read_samples(const char* name, const std::string& text) {
   return static_cast<int>(read_integer(name, text, 1, 1'000'000, "a whole number from 1 to 1000000"));
 }
 
+// First steps of pruning, in percent.
+std::vector<double> read_steps(const char* name, const std::string& text) {
+  std::vector<double> steps;
+  for (const std::string& part : split_text(text, ',')) {
+    steps.push_back(read_real(name, part, 0, 100, "a list of percentages, such as 2.5,1"));
+    if (std::ranges::count(steps, steps.back()) > 1) {
+      throw ConfigError(fmt::format("{} has {} twice", name, part));
+    }
+  }
+  if (steps.size() > 1 && std::ranges::count(steps, 0.0) > 0) {
+    throw ConfigError(fmt::format("{} has a step of 0, which prunes nothing, among others", name));
+  }
+  return steps;
+}
+
 std::vector<std::string> read_files(const char* name, const std::string& text) {
   std::vector<std::string> files;
   for (const std::string& file : split_text(text, ',')) {
@@ -115,11 +130,13 @@ constexpr Word<ModelKind> kModels[] = {{"dense", ModelKind::kDense},
                                        {"modular-fc", ModelKind::kModularFc},
                                        {"modular-shared", ModelKind::kShared},
                                        {"modular-shared-fcms", ModelKind::kSharedFcms},
-                                       {"cnn", ModelKind::kCnn}};
+                                       {"cnn", ModelKind::kCnn},
+                                       {"sculpted", ModelKind::kSculpted}};
 constexpr Word<ImageModule> kImageModules[] = {
     {"mlp", ImageModule::kMlp}, {"conv", ImageModule::kConvolution}, {"cnn", ImageModule::kConvolution}};
 constexpr Word<Gumbel> kGumbels[] = {{"off", Gumbel::kOff}, {"batch", Gumbel::kBatch}, {"sample", Gumbel::kSample}};
-constexpr Word<Init> kInits[] = {{"torch", Init::kTorch}, {"xavier", Init::kXavier}, {"torch_default", Init::kTorch}};
+constexpr Word<Init> kInits[] = {
+    {"torch", Init::kTorch}, {"xavier", Init::kXavier}, {"kaiming", Init::kKaiming}, {"torch_default", Init::kTorch}};
 constexpr Word<TaskInput> kTaskInputs[] = {{"onehot", TaskInput::kOneHot}, {"scalar", TaskInput::kScalar}};
 constexpr Word<bool> kOutputsFrom[] = {{"last", false}, {"all", true}};
 constexpr Word<OptimizerKind> kOptimizers[] = {
@@ -133,6 +150,40 @@ constexpr Word<Schedule> kSchedules[] = {{"constant", Schedule::kConstant},
                                          {"cosine", Schedule::kCosine},
                                          {"exp", Schedule::kExponential}};
 
+constexpr Word<UnitScore> kUnitScores[] = {{"loss-sensitivity", UnitScore::kLossSensitivity},
+                                           {"output-sensitivity", UnitScore::kOutputSensitivity},
+                                           {"weight-activation", UnitScore::kWeightActivation},
+                                           {"weight", UnitScore::kWeight},
+                                           {"activation-deviation", UnitScore::kActivationDeviation},
+                                           {"path-product", UnitScore::kPathProduct},
+                                           {"random", UnitScore::kRandom},
+                                           {"activation_gradient_product", UnitScore::kLossSensitivity}};
+constexpr Word<ScoreNorm> kScoreNorms[] = {{"none", ScoreNorm::kNone},
+                                           {"mean-deviation", ScoreNorm::kMeanDeviation},
+                                           {"mean", ScoreNorm::kMean},
+                                           {"deviation", ScoreNorm::kDeviation},
+                                           {"sum", ScoreNorm::kSum},
+                                           {"units-below", ScoreNorm::kUnitsBelow},
+                                           {"units", ScoreNorm::kUnits},
+                                           {"None", ScoreNorm::kNone},
+                                           {"mean_std", ScoreNorm::kMeanDeviation},
+                                           {"std", ScoreNorm::kDeviation},
+                                           {"sum_scores", ScoreNorm::kSum},
+                                           {"prev_num_units", ScoreNorm::kUnitsBelow},
+                                           {"num_units", ScoreNorm::kUnits}};
+constexpr Word<ScoreScale> kScoreScales[] = {{"global", ScoreScale::kGlobal},
+                                             {"local", ScoreScale::kLocal},
+                                             {"local-global", ScoreScale::kLocalGlobal},
+                                             {"local_global", ScoreScale::kLocalGlobal}};
+constexpr Word<PruneSchedule> kPruneSchedules[] = {{"linear", PruneSchedule::kLinear},
+                                                   {"lottery", PruneSchedule::kLottery},
+                                                   {"exponential", PruneSchedule::kExponential},
+                                                   {"cosine", PruneSchedule::kCosine},
+                                                   {"cubic", PruneSchedule::kCubic},
+                                                   {"lth", PruneSchedule::kLottery}};
+constexpr Word<Checkpoint> kCheckpoints[] = {{"lowest-loss", Checkpoint::kLowestLoss},
+                                             {"published", Checkpoint::kPublished}};
+
 constexpr auto kSizes = "a list of whole numbers from 1 to 4096, such as 3,2";
 
 const std::vector<Setting>& table() {
@@ -141,17 +192,17 @@ const std::vector<Setting>& table() {
       {"task", "NAME|FILE", "built-in task (see `modlab graph`), YAML task file or CSV truth table", Scope::kAll, false,
        [](RunSpec& spec, const std::string& text) { spec.task = text; },
        [](const RunSpec& spec) { return json(spec.task); }},
-      {"model", "NAME", "dense, sparse, modular, modular-fc, modular-shared, modular-shared-fcms; cnn on images",
-       Scope::kAll, false,
-       [](RunSpec& spec, const std::string& text) { spec.model = read_word("model", text, kModels); },
+      {"model", "NAME",
+       "dense, sparse, modular, modular-fc, modular-shared, modular-shared-fcms; cnn on images; sculpted", Scope::kAll,
+       false, [](RunSpec& spec, const std::string& text) { spec.model = read_word("model", text, kModels); },
        [](const RunSpec& spec) { return json(model_name(spec.model)); }},
       {"ratio", "R", "share of the rows (images: of the digit combinations) to train on; the rest is halved",
-       Scope::kAll, false,
+       Scope::kUnsculpted, false,
        [](RunSpec& spec, const std::string& text) {
          spec.ratio = read_real("ratio", text, 0, 1, "a number between 0 and 1");
        },
        [](const RunSpec& spec) { return json(spec.ratio); }},
-      {"split_seed", "N", "seed of the published split into train, validation and test rows", Scope::kAll, false,
+      {"split_seed", "N", "seed of the published split into train, validation and test rows", Scope::kUnsculpted, false,
        [](RunSpec& spec, const std::string& text) {
          spec.split_seed = static_cast<std::uint32_t>(
              read_integer("split_seed", text, 0, 0xffffffffLL, "a whole number from 0 to 4294967295"));
@@ -262,8 +313,9 @@ const std::vector<Setting>& table() {
       {"task_input", "onehot|scalar", "how dense and sparse networks are told the task of a suite", Scope::kMlp, false,
        [](RunSpec& spec, const std::string& text) { spec.task_input = read_word("task_input", text, kTaskInputs); },
        [](const RunSpec& spec) { return json(word_for(spec.task_input, kTaskInputs)); }},
-      {"init", "torch|xavier", "initial weights: uniform by fan-in (biases too), or Xavier with zero biases",
-       Scope::kAll, false, [](RunSpec& spec, const std::string& text) { spec.init = read_word("init", text, kInits); },
+      {"init", "torch|xavier|kaiming",
+       "initial weights: uniform by fan-in (biases too), or Xavier or Kaiming normal with zero biases", Scope::kAll,
+       false, [](RunSpec& spec, const std::string& text) { spec.init = read_word("init", text, kInits); },
        [](const RunSpec& spec) { return json(word_for(spec.init, kInits)); }},
       {"optimizer", "NAME", "adam, adamw, sgd, momentum (Nesterov, 0.9) or rmsprop", Scope::kAll, false,
        [](RunSpec& spec, const std::string& text) { spec.optimizer = read_word("optimizer", text, kOptimizers); },
@@ -271,10 +323,10 @@ const std::vector<Setting>& table() {
       {"loss", "bce|mse", "loss on the sigmoid outputs", Scope::kAll, false,
        [](RunSpec& spec, const std::string& text) { spec.loss = read_word("loss", text, kLosses); },
        [](const RunSpec& spec) { return json(word_for(spec.loss, kLosses)); }},
-      {"schedule", "NAME", "learning rates by epoch: constant, exponential (times gamma) or cosine", Scope::kAll, false,
-       [](RunSpec& spec, const std::string& text) { spec.schedule = read_word("schedule", text, kSchedules); },
+      {"schedule", "NAME", "learning rates by epoch: constant, exponential (times gamma) or cosine", Scope::kUnsculpted,
+       false, [](RunSpec& spec, const std::string& text) { spec.schedule = read_word("schedule", text, kSchedules); },
        [](const RunSpec& spec) { return json(word_for(spec.schedule, kSchedules)); }},
-      {"gamma", "G", "factor of the exponential schedule", Scope::kAll, false,
+      {"gamma", "G", "factor of the exponential schedule", Scope::kUnsculpted, false,
        [](RunSpec& spec, const std::string& text) {
          spec.gamma = read_real("gamma", text, 1e-6, 1, "a number above 0 and at most 1");
        },
@@ -323,6 +375,78 @@ const std::vector<Setting>& table() {
              static_cast<int>(read_integer("image_pool", text, 1, kMaxImageSlots, "a whole number from 1 to 64"));
        },
        [](const RunSpec& spec) { return json(spec.image_pool); }, true},
+      {"prune_threshold", "PERCENT", "share of the bits that a pruned network must get right to be accepted",
+       Scope::kSculpted, false,
+       [](RunSpec& spec, const std::string& text) {
+         spec.sculpt.threshold = read_real("prune_threshold", text, 0, 100, "a percentage from 0 to 100");
+       },
+       [](const RunSpec& spec) { return json(spec.sculpt.threshold); }},
+      {"unit_steps", "PERCENTS", "first steps of unit pruning (p_u), each combined with each edge step; 0: none",
+       Scope::kSculpted, true,
+       [](RunSpec& spec, const std::string& text) { spec.sculpt.unit_steps = read_steps("unit_steps", text); },
+       [](const RunSpec& spec) { return json(spec.sculpt.unit_steps); }},
+      {"edge_steps", "PERCENTS", "first steps of edge pruning (p_e)", Scope::kSculpted, true,
+       [](RunSpec& spec, const std::string& text) { spec.sculpt.edge_steps = read_steps("edge_steps", text); },
+       [](const RunSpec& spec) { return json(spec.sculpt.edge_steps); }},
+      {"unit_score", "NAME",
+       "what a unit is worth: loss-sensitivity, output-sensitivity, weight-activation, weight, activation-deviation, "
+       "path-product, random",
+       Scope::kSculpted, false,
+       [](RunSpec& spec, const std::string& text) {
+         spec.sculpt.unit_score = read_word("unit_score", text, kUnitScores);
+       },
+       [](const RunSpec& spec) { return json(word_for(spec.sculpt.unit_score, kUnitScores)); }},
+      {"unit_norm", "NAME",
+       "what a layer's scores are divided by: none, mean-deviation, mean, deviation, sum, "
+       "units-below, units",
+       Scope::kSculpted, false,
+       [](RunSpec& spec, const std::string& text) {
+         spec.sculpt.unit_norm = read_word("unit_norm", text, kScoreNorms);
+       },
+       [](const RunSpec& spec) { return json(word_for(spec.sculpt.unit_norm, kScoreNorms)); }},
+      {"unit_scale", "global|local|local-global", "whether units compete with all, within their layer, or with both",
+       Scope::kSculpted, false,
+       [](RunSpec& spec, const std::string& text) {
+         spec.sculpt.unit_scale = read_word("unit_scale", text, kScoreScales);
+       },
+       [](const RunSpec& spec) { return json(word_for(spec.sculpt.unit_scale, kScoreScales)); }},
+      {"unit_schedule", "NAME", "how steps of unit pruning grow: linear, lottery, exponential, cosine, cubic",
+       Scope::kSculpted, false,
+       [](RunSpec& spec, const std::string& text) {
+         spec.sculpt.unit_schedule = read_word("unit_schedule", text, kPruneSchedules);
+       },
+       [](const RunSpec& spec) { return json(word_for(spec.sculpt.unit_schedule, kPruneSchedules)); }},
+      {"edge_schedule", "NAME", "the same of edge pruning", Scope::kSculpted, false,
+       [](RunSpec& spec, const std::string& text) {
+         spec.sculpt.edge_schedule = read_word("edge_schedule", text, kPruneSchedules);
+       },
+       [](const RunSpec& spec) { return json(word_for(spec.sculpt.edge_schedule, kPruneSchedules)); }},
+      {"epoch_search", "true|false", "find the fewest epochs (10 to 120) with which seeds 0 to 3 and this one learn",
+       Scope::kSculpted, false,
+       [](RunSpec& spec, const std::string& text) { spec.sculpt.epoch_search = read_truth("epoch_search", text); },
+       [](const RunSpec& spec) { return json(spec.sculpt.epoch_search); }},
+      {"checkpoint", "lowest-loss|published", "which of the most accurate epochs a training hands on", Scope::kSculpted,
+       false,
+       [](RunSpec& spec, const std::string& text) {
+         spec.sculpt.checkpoint = read_word("checkpoint", text, kCheckpoints);
+       },
+       [](const RunSpec& spec) { return json(word_for(spec.sculpt.checkpoint, kCheckpoints)); }},
+      {"keep_failed_retraining", "true|false",
+       "as published: what is trained between units and edges goes on even below the threshold", Scope::kSculpted,
+       false,
+       [](RunSpec& spec, const std::string& text) {
+         spec.sculpt.keep_failed_retraining = read_truth("keep_failed_retraining", text);
+       },
+       [](const RunSpec& spec) { return json(spec.sculpt.keep_failed_retraining); }},
+      {"prune_unlearned", "true|false", "as published: prune dense networks below the threshold too", Scope::kSculpted,
+       false,
+       [](RunSpec& spec, const std::string& text) {
+         spec.sculpt.prune_unlearned = read_truth("prune_unlearned", text);
+       },
+       [](const RunSpec& spec) { return json(spec.sculpt.prune_unlearned); }},
+      {"keep_connected", "true|false", "never cut off an input or an output", Scope::kSculpted, false,
+       [](RunSpec& spec, const std::string& text) { spec.sculpt.keep_connected = read_truth("keep_connected", text); },
+       [](const RunSpec& spec) { return json(spec.sculpt.keep_connected); }},
   };
   return kTable;
 }
@@ -348,8 +472,12 @@ std::string scope_text(Setting::Scope scope) {
   switch (scope) {
     case Setting::Scope::kAll:
       return "all";
+    case Setting::Scope::kUnsculpted:
+      return "all but sculpted";
+    case Setting::Scope::kSculpted:
+      return "sculpted";
     case Setting::Scope::kMlp:
-      return "dense, sparse, cnn";
+      return "dense, sparse, cnn, sculpted";
     case Setting::Scope::kSparse:
       return "sparse";
     case Setting::Scope::kModular:
@@ -385,6 +513,10 @@ bool applies(const Setting& setting, const RunSpec& spec) {
   switch (setting.scope) {
     case Setting::Scope::kAll:
       return true;
+    case Setting::Scope::kUnsculpted:
+      return !spec.is_sculpted();
+    case Setting::Scope::kSculpted:
+      return spec.is_sculpted();
     case Setting::Scope::kMlp:
       return spec.is_mlp();
     case Setting::Scope::kSparse:
@@ -465,6 +597,7 @@ std::string model_name(ModelKind model) { return word_for(model, kModels); }
 std::string settings_markdown() {
   const RunSpec defaults;
   const RunSpec image_defaults = starting_spec("mnist-xor-and");
+  const RunSpec sculpted_defaults = starting_spec(defaults.task, ModelKind::kSculpted);
   std::string page =
       "# Settings of a run\n\n"
       "Made from the table in `src/models/settings.cc`; `modlab train --help` prints the same. On the command line\n"
@@ -475,11 +608,15 @@ std::string settings_markdown() {
     std::string shown = setting_text(setting.get(defaults));
     if (setting.name == "images" || setting.name == "labels") {
       shown = "MNIST";
-    } else if (setting.is_list || setting.is_size) {
+    } else if (shown.empty() || setting.is_size) {
       shown = "from the task";
     } else if (setting.name != "task" && setting.get(image_defaults) != setting.get(defaults) &&
                applies(setting, image_defaults)) {
       shown += fmt::format("; on images {}", setting_text(setting.get(image_defaults)));
+    }
+    if (setting.name != "model" && setting.get(sculpted_defaults) != setting.get(defaults)) {
+      const std::string value = setting_text(setting.get(sculpted_defaults));
+      shown += fmt::format("; sculpted {}", parse_real(value) == 0.0 ? "as published" : value);
     }
     std::string form = setting.value;
     for (std::size_t bar = form.find('|'); bar != std::string::npos; bar = form.find('|', bar + 2)) {

@@ -13,7 +13,20 @@ namespace modlab::models {
 // command line, the JSON output, run names and docs/settings.md are made from it.
 struct Setting {
   // Which models, and which kind of task, it means something to.
-  enum class Scope { kAll, kMlp, kSparse, kModular, kOwnModules, kPool, kBits, kImages, kImageModular, kImagePool };
+  enum class Scope {
+    kAll,
+    kUnsculpted,
+    kSculpted,
+    kMlp,
+    kSparse,
+    kModular,
+    kOwnModules,
+    kPool,
+    kBits,
+    kImages,
+    kImageModular,
+    kImagePool
+  };
 
   std::string name;   // with underscores; dashes are the same on the command line
   std::string value;  // the form of a value, for help

@@ -46,14 +46,21 @@ constexpr Word<Check::Expect> kExpectations[] = {{"greater", Check::Expect::kGre
                                                  {"at_most", Check::Expect::kAtMost},
                                                  {"comparable", Check::Expect::kComparable}};
 
+// No setting, but an axis.
+bool is_own_axis(const std::string& axis) {
+  const std::vector<std::string> derived = derived_axes();
+  return axis == "series" || std::ranges::find(derived, axis) != derived.end();
+}
+
 // An axis by the name that the plan has for it.
 std::string axis_name(YamlMap& map, const std::string& key, const std::string& axis) {
-  if (axis.empty() || axis == "series") {
+  if (axis.empty() || is_own_axis(axis)) {
     return axis;
   }
   const models::Setting* setting = models::find_setting(axis);
   if (setting == nullptr) {
-    map.fail(map.get(key), fmt::format("'{}' must be series or the name of a setting, not '{}'", key, axis));
+    map.fail(map.get(key), fmt::format("'{}' must be series, {} or the name of a setting, not '{}'", key,
+                                       join_text(derived_axes(), ", "), axis));
   }
   return setting->name;
 }
@@ -68,7 +75,7 @@ std::string required_axis(YamlMap& map, const std::string& key) {
 // Values as the plan writes them, so that 1, 1.0 and 1e0 select the same runs.
 std::vector<std::string> read_axis_values(YamlMap& map, const std::string& axis) {
   std::vector<std::string> values = map.texts(axis);
-  if (axis == "series") {
+  if (is_own_axis(axis)) {
     return values;
   }
   const models::Setting& setting = *models::find_setting(axis);
@@ -177,6 +184,9 @@ Check read_check(const YAML::Node& node, const std::string& source) {
 }  // namespace
 
 std::vector<std::string> tune_names(std::vector<std::string> names) {
+  if (names == std::vector<std::string>{"none"}) {
+    return {};
+  }
   for (std::string& name : names) {
     const models::Setting* setting = models::find_setting(name);
     if (setting == nullptr || setting->name == "seed" || setting->name == "split_seed") {

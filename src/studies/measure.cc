@@ -86,6 +86,34 @@ std::vector<Measure> make_table() {
       {"module_reuse", "modules that several tasks use", "%", false, percent, true, false, -1,
        [](const MeasuredRun& run, int) { return kAll * run.snapshot.measures.module_reuse; }},
   };
+  const auto add_trial_measure = [&](const char* name, const char* label, const char* unit,
+                                     std::optional<std::pair<double, double>> domain, bool higher_is_better) {
+    table.push_back({name, label, unit, false, domain, higher_is_better, false, -1, nullptr, true});
+  };
+  add_trial_measure("true_modules", "tied networks with the true modules", "%", percent, true);
+  add_trial_measure("true_modules_optimistic", "trials with the true modules in some tied network", "%", percent, true);
+  add_trial_measure("true_modules_pessimistic", "trials with the true modules in all tied networks", "%", percent,
+                    true);
+  add_trial_measure("true_modules_tables", "tied networks with the true modules, or one module with one hidden layer", "%", percent,
+                    true);
+  add_trial_measure("input_sep", "tied networks with the true groups of inputs", "%", percent, true);
+  add_trial_measure("output_sep", "tied networks with the true groups of outputs", "%", percent, true);
+  add_trial_measure("hidden_sep", "tied networks with hidden units of one output group each", "%", percent, true);
+  add_trial_measure("intermediate", "tied networks with the true middle module", "%", percent, true);
+  add_trial_measure("learned", "dense networks that learn", "%", percent, true);
+  add_trial_measure("dense_accuracy", "accuracy of the dense network", "%", percent, true);
+  add_trial_measure("epochs_used", "epochs of each training", "epochs", std::nullopt, false);
+  add_trial_measure("trainings", "trainings of a trial", "trainings", std::nullopt, false);
+  add_trial_measure("edges", "edges that are left", "edges", std::nullopt, false);
+  add_trial_measure("live_units", "hidden units that are left", "units", std::nullopt, false);
+  add_trial_measure("module_count", "modules found", "modules", std::nullopt, false);
+  add_trial_measure("tied", "networks tied for the fewest edges", "networks", std::nullopt, false);
+  add_trial_measure("separable", "networks whose input groups are separable (Welch tests)", "%", percent, true);
+  add_trial_measure("separable_dense", "dense networks whose input groups are separable", "%", percent, true);
+  add_trial_measure("n90_layer1", "N90 of the first hidden layer", "units", std::nullopt, false);
+  add_trial_measure("n90_layer2", "N90 of the second hidden layer", "units", std::nullopt, false);
+  add_trial_measure("n90_layer1_dense", "N90 of the first hidden layer before pruning", "units", std::nullopt, false);
+  add_trial_measure("n90_layer2_dense", "N90 of the second hidden layer before pruning", "units", std::nullopt, false);
   for (int task = 0; task < kMaxNamedTasks; ++task) {
     table.push_back({fmt::format("test_accuracy_{}", task + 1), fmt::format("test accuracy, task {}", task + 1), "%",
                      false, percent, true, true, task,
@@ -98,6 +126,14 @@ std::vector<Measure> make_table() {
 }
 
 }  // namespace
+
+double Measure::value(const MeasuredRun& run) const {
+  if (!of_trial) {
+    return get(run, task);
+  }
+  const auto found = run.sculpted.find(name);
+  return found == run.sculpted.end() ? kNone : found->second;
+}
 
 const std::vector<Measure>& all_measures() {
   static const std::vector<Measure> kTable = make_table();

@@ -17,6 +17,7 @@ struct MeasuredRun {
   measures::FlopCount flops;
   int train_rows = 0;
   double unseen_base = 0;  // on images: accuracy, on the unseen combinations of its split, of always saying 0
+  const std::map<std::string, double>& sculpted;  // of sculpted networks; empty for others
 };
 
 // A number of one run that figures and claims can name. This table is the only place that knows its name, label and
@@ -31,6 +32,9 @@ struct Measure {
   bool is_accuracy = false;  // has a base rate and saturates at 100
   int task = -1;             // of one task of a suite
   double (*get)(const MeasuredRun& run, int task) = nullptr;
+  bool of_trial = false;  // is looked up among the measures of a sculpted network
+
+  double value(const MeasuredRun& run) const;
 };
 
 const std::vector<Measure>& all_measures();

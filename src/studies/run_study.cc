@@ -51,8 +51,12 @@ FinishedRun finish(const models::RunSpec& spec, const tasks::TaskSuite& suite, c
   run.settings = models::settings_json(spec).dump();
   const models::PartRows rows = models::part_rows(spec, suite);
   const auto tasks = static_cast<int>(suite.tasks.size());
-  run.result = {snapshot_result(lane.best, rows, tasks), snapshot_result(lane.last, rows, tasks), lane.diverged,
-                lane.seconds, rows};
+  run.result = {snapshot_result(lane.best, rows, tasks),
+                snapshot_result(lane.last, rows, tasks),
+                lane.diverged,
+                lane.seconds,
+                rows,
+                {}};
   const auto measure = [&](const char* name, const engine::Snapshot& snapshot, SnapshotResult& result) {
     if (!spec.on_images) {
       result.measures = measures::measure_network(blueprint, suite, snapshot.parameters);

@@ -168,8 +168,12 @@ std::vector<Record> load_records(Store& store, const StudyPlan& plan, SnapshotKi
     if (is_new) {
       count->second = measures::count_flops(run.spec, suite);
     }
-    const MeasuredRun measured{run, result.at(snapshot), count->second, result.rows.train,
-                               run.spec.on_images ? unseen_base(run.spec, suite) : 0};
+    const MeasuredRun measured{run,
+                               result.at(snapshot),
+                               count->second,
+                               result.rows.train,
+                               run.spec.on_images ? unseen_base(run.spec, suite) : 0,
+                               result.sculpted};
     Record record;
     record.run = &run;
     record.rows = result.rows;
@@ -180,7 +184,7 @@ std::vector<Record> load_records(Store& store, const StudyPlan& plan, SnapshotKi
     record.updates = measures::updates_to_epoch(result.best.epoch, result.rows.train, run.spec.batch_size,
                                                 measures::Counting::kPaper);
     for (const Measure& measure : all_measures()) {
-      record.values.push_back(measure.get(measured, measure.task));
+      record.values.push_back(measure.value(measured));
     }
     records.push_back(std::move(record));
   }

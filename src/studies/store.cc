@@ -15,8 +15,9 @@ namespace {
 
 constexpr auto kFileName = "study.sqlite";
 constexpr std::int64_t kApplicationId = 0x6d6f646c;  // "modl"
-constexpr std::int64_t kSchemaVersion = 2;
-constexpr std::int64_t kImageVersion = 2;  // the first with images
+constexpr std::int64_t kSchemaVersion = 3;
+constexpr std::int64_t kImageVersion = 2;   // the first with images
+constexpr std::int64_t kSculptVersion = 3;  // the first with sculpted networks
 constexpr const char* kSnapshots[] = {"best", "last"};
 
 // Columns of `results` after run, snapshot and epoch, in the order of bind_snapshot.
@@ -48,6 +49,10 @@ ALTER TABLE results ADD COLUMN seen_loss REAL;
 ALTER TABLE results ADD COLUMN image_specialisation REAL;
 CREATE TABLE image_details (run TEXT NOT NULL REFERENCES runs (id), snapshot TEXT NOT NULL, details TEXT NOT NULL,
   PRIMARY KEY (run, snapshot)) WITHOUT ROWID;
+)";
+constexpr auto kSculptTable = R"(
+CREATE TABLE sculpted (run TEXT PRIMARY KEY REFERENCES runs (id), measures TEXT NOT NULL, details TEXT NOT NULL)
+  WITHOUT ROWID;
 )";
 
 // Settings as columns, for whoever asks in SQL.
@@ -146,7 +151,7 @@ Store Store::open_or_create(const std::string& folder, const StoredStudy& study)
     store.make_tables();
   } else {
     store.check_study(folder, study);  // again: another process may have made it meanwhile
-    store.add_image_columns();
+    store.upgrade();
   }
   store.write_study(study);
   transaction.commit();
@@ -158,17 +163,21 @@ bool Store::is_empty() { return database_.integer("SELECT count(*) FROM sqlite_m
 void Store::make_tables() {
   database_.execute(kTables);
   database_.execute(fmt::format("PRAGMA application_id = {}", kApplicationId));
-  add_image_columns();
+  upgrade();
 }
 
-void Store::add_image_columns() {
-  if (!has_image_columns()) {
+void Store::upgrade() {
+  const std::int64_t found = version();
+  if (found < kImageVersion) {
     database_.execute(kImageColumns);
-    database_.execute(fmt::format("PRAGMA user_version = {}", kSchemaVersion));
   }
+  if (found < kSculptVersion) {
+    database_.execute(kSculptTable);
+  }
+  database_.execute(fmt::format("PRAGMA user_version = {}", kSchemaVersion));
 }
 
-bool Store::has_image_columns() { return database_.integer("PRAGMA user_version").value_or(0) >= kImageVersion; }
+std::int64_t Store::version() { return database_.integer("PRAGMA user_version").value_or(0); }
 
 void Store::check_study(const std::string& folder, const StoredStudy& study) {
   check_kind();
@@ -193,10 +202,9 @@ void Store::check_kind() {
   if (database_.integer("PRAGMA application_id") != kApplicationId) {
     throw FormatError(fmt::format("{}: is not a modlab store; choose another folder", database_.path()));
   }
-  const std::int64_t version = database_.integer("PRAGMA user_version").value_or(0);
-  if (version > kSchemaVersion) {
+  if (version() > kSchemaVersion) {
     throw FormatError(fmt::format("{}: was written by a newer modlab (schema {}, this one knows {}); update modlab",
-                                  database_.path(), version, kSchemaVersion));
+                                  database_.path(), version(), kSchemaVersion));
   }
 }
 
@@ -259,6 +267,7 @@ void Store::add(std::span<const FinishedRun> runs) {
   io::Statement curve_row = database_.prepare("INSERT OR IGNORE INTO curves VALUES (?, ?)");
   io::Statement weights_row = database_.prepare("INSERT OR IGNORE INTO weights VALUES (?, ?, ?)");
   io::Statement details_row = database_.prepare("INSERT OR IGNORE INTO image_details VALUES (?, ?, ?)");
+  io::Statement sculpted_row = database_.prepare("INSERT OR IGNORE INTO sculpted VALUES (?, ?, ?)");
   for (const FinishedRun& run : runs) {
     run_row.bind(1, run.id).bind(2, run.settings);
     const models::PartRows& rows = run.result.rows;
@@ -296,6 +305,10 @@ void Store::add(std::span<const FinishedRun> runs) {
     for (const auto& [snapshot, json] : run.details) {
       details_row.bind(1, run.id).bind(2, snapshot).bind(3, json).run();
     }
+    if (!run.result.sculpted.empty()) {
+      const std::string numbers = nlohmann::json(run.result.sculpted).dump();
+      sculpted_row.bind(1, run.id).bind(2, numbers).bind(3, run.sculpt_details).run();
+    }
   }
   transaction.commit();
 }
@@ -311,7 +324,7 @@ void Store::close() {
 
 std::unordered_map<std::string, RunResult> Store::results() {
   std::unordered_map<std::string, RunResult> results;
-  const bool has_images = has_image_columns();
+  const bool has_images = version() >= kImageVersion;
   io::Statement runs = database_.prepare("SELECT * FROM runs");
   while (runs.step()) {
     RunResult& result = results[std::string(runs.text(0))];
@@ -348,6 +361,18 @@ std::unordered_map<std::string, RunResult> Store::results() {
     SnapshotResult& snapshot = tasks.text(1) == kSnapshots[0] ? result.best : result.last;
     read_parts(tasks, 3, snapshot.tasks.emplace_back().data());
   }
+  if (version() >= kSculptVersion) {
+    io::Statement sculpted = database_.prepare("SELECT run, measures FROM sculpted");
+    while (sculpted.step()) {
+      RunResult& result = results[std::string(sculpted.text(0))];
+      const nlohmann::ordered_json numbers = io::parse_json(std::string(sculpted.text(1)));
+      for (const auto& [name, value] : numbers.items()) {
+        if (value.is_number()) {
+          result.sculpted[name] = value.get<double>();
+        }
+      }
+    }
+  }
   return results;
 }
 
@@ -364,11 +389,20 @@ std::optional<std::string> Store::curve(const std::string& id) {
 }
 
 std::optional<std::string> Store::details(const std::string& id, const std::string& snapshot) {
-  if (!has_image_columns()) {
+  if (version() < kImageVersion) {
     return std::nullopt;
   }
   io::Statement row = database_.prepare("SELECT details FROM image_details WHERE run = ? AND snapshot = ?");
   row.bind(1, id).bind(2, snapshot);
+  return row.step() ? std::optional(std::string(row.text(0))) : std::nullopt;
+}
+
+std::optional<std::string> Store::sculpt_details(const std::string& id) {
+  if (version() < kSculptVersion) {
+    return std::nullopt;
+  }
+  io::Statement row = database_.prepare("SELECT details FROM sculpted WHERE run = ?");
+  row.bind(1, id);
   return row.step() ? std::optional(std::string(row.text(0))) : std::nullopt;
 }
 

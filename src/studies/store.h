@@ -37,6 +37,7 @@ struct RunResult {
   bool diverged = false;
   double seconds = 0;  // of one thread
   models::PartRows rows;
+  std::map<std::string, double> sculpted;  // of sculpted networks: methods::trial_measures
 
   const SnapshotResult& at(SnapshotKind kind) const { return kind == SnapshotKind::kBest ? best : last; }
 };
@@ -49,6 +50,7 @@ struct FinishedRun {
   std::string curve;                           // encoded; empty: not kept
   std::map<std::string, std::string> weights;  // by snapshot name, compressed
   std::map<std::string, std::string> details;  // on images: by snapshot name, JSON
+  std::string sculpt_details;                  // of sculpted networks: JSON
 };
 
 // Which study a store belongs to: enough to plan it again.
@@ -90,6 +92,8 @@ class Store {
   std::optional<std::string> weights(const std::string& id, const std::string& snapshot);
   // On images: what docs/formats.md says of image_details, as JSON.
   std::optional<std::string> details(const std::string& id, const std::string& snapshot);
+  // Of sculpted networks: what docs/formats.md says of the table `sculpted`, as JSON.
+  std::optional<std::string> sculpt_details(const std::string& id);
   const std::string& path() const { return database_.path(); }
 
  private:
@@ -97,8 +101,8 @@ class Store {
   bool is_empty();
   void make_tables();
   // Brings the tables of an older store up to date.
-  void add_image_columns();
-  bool has_image_columns();
+  void upgrade();
+  std::int64_t version();
   void check_kind();
   // That this is a store, and of that study.
   void check_study(const std::string& folder, const StoredStudy& study);

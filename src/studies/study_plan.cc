@@ -70,6 +70,8 @@ std::string cell_text(const std::vector<Choices>& parameters, const models::RunS
 
 }  // namespace
 
+std::vector<std::string> derived_axes() { return {"outputs", "hidden_layers"}; }
+
 std::string value_text(const models::Setting& setting, const models::RunSpec& spec) {
   return models::setting_text(setting.get(spec));
 }
@@ -107,6 +109,12 @@ std::string StudyPlan::value(const PlannedRun& run, const std::string& axis) con
   const auto found = std::ranges::find(axes, axis);
   if (found != axes.end()) {
     return run.values[static_cast<std::size_t>(found - axes.begin())];
+  }
+  if (axis == "outputs") {
+    return std::to_string(suite_of(run.spec).outputs());
+  }
+  if (axis == "hidden_layers") {
+    return std::to_string(run.spec.hidden.size());
   }
   return shown(*models::find_setting(axis), run.spec);
 }
@@ -175,8 +183,9 @@ std::size_t count_runs(const Study& study, const std::string& preset_name) {
     // Which settings mean something depends on these two.
     for (const std::string& kind : kinds) {
       for (const std::string& name : tasks) {
-        models::RunSpec spec = models::starting_spec(name);
-        model->set(spec, kind);
+        models::RunSpec named;
+        model->set(named, kind);
+        const models::RunSpec spec = models::starting_spec(name, named.model);
         std::size_t count = 1;
         for (const Choices& choice : parameters) {
           const bool counts = choice.setting != model && choice.setting != task;

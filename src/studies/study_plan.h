@@ -28,9 +28,11 @@ struct StudyPlan {
   Keep keep = Keep::kAll;
 
   const tasks::TaskSuite& suite_of(const models::RunSpec& spec) const { return suites.at(spec.task); }
+  // Whether its networks are pruned as well as trained.
+  bool is_sculpted() const { return !runs.empty() && runs.front().spec.is_sculpted(); }
   // Whether runs differ on that one of `axes`.
   bool varies(const std::string& axis) const;
-  // What a run has on an axis: "series", or the name of a setting.
+  // What a run has on an axis: "series", the name of a setting, or one of derived_axes().
   std::string value(const PlannedRun& run, const std::string& axis) const;
 };
 
@@ -45,6 +47,9 @@ std::size_t different_runs(const StudyPlan& plan);
 
 // The runs whose ids are not among `finished`, each once.
 std::vector<models::RunSpec> missing_runs(const StudyPlan& plan, const std::unordered_set<std::string>& finished);
+
+// What follows from a run's settings and serves as an axis too: "outputs" of its task, and its "hidden_layers".
+std::vector<std::string> derived_axes();
 
 // A setting of a run as axes and selectors write it: "0.1", "3,2", "none".
 std::string value_text(const models::Setting& setting, const models::RunSpec& spec);

@@ -36,8 +36,8 @@ class Help : public test::ProgramTest {
 };
 
 TEST_F(Help, EveryVerbHasHelpWithAnExample) {
-  EXPECT_EQ(verbs(),
-            (Words{"study", "report", "export", "train", "graph", "data", "show", "measure", "flops", "bench"}));
+  EXPECT_EQ(verbs(), (Words{"study", "report", "export", "train", "graph", "data", "show", "measure", "sculpt",
+                            "detect", "structure", "flops", "bench"}));
   for (const std::string& verb : verbs()) {
     const Outcome outcome = run({verb, "--help"});
     EXPECT_EQ(outcome.exit_code, 0) << verb << outcome.err;
@@ -50,7 +50,7 @@ TEST_F(Help, EveryVerbHasHelpWithAnExample) {
 }
 
 TEST_F(Help, ExamplesRun) {
-  for (const char* verb : {"train", "show", "measure", "flops", "graph"}) {
+  for (const char* verb : {"train", "show", "measure", "flops", "graph", "detect"}) {
     const Words lines = examples(verb);
     ASSERT_FALSE(lines.empty()) << verb;
     for (const std::string& line : lines) {

@@ -9,9 +9,10 @@ declare -A allowed=(
   [engine]="core engine hwy"
   [models]="core io tasks engine models"
   [measures]="core io tasks engine models measures"
-  [studies]="core io tasks engine models measures studies"
-  [report]="core io tasks engine models measures studies report"
-  [cli]="core io tasks engine models measures studies report cli bench"
+  [methods]="core io tasks engine models measures methods"
+  [studies]="core io tasks engine models measures methods studies"
+  [report]="core io tasks engine models measures methods studies report"
+  [cli]="core io tasks engine models measures methods studies report cli bench"
 )
 failed=0
 for room in */; do

@@ -72,7 +72,20 @@ TEST(Settings, EveryValueComesBackAsItWasSet) {
                                                             {"image_module", "conv"},
                                                             {"image_widths", {9, 3}},
                                                             {"image_slots", 5},
-                                                            {"image_pool", 2}};
+                                                            {"image_pool", 2},
+                                                            {"prune_threshold", 98.5},
+                                                            {"unit_steps", {40.0, 20.0}},
+                                                            {"edge_steps", {2.5}},
+                                                            {"unit_score", "path-product"},
+                                                            {"unit_norm", "units-below"},
+                                                            {"unit_scale", "local-global"},
+                                                            {"unit_schedule", "cubic"},
+                                                            {"edge_schedule", "lottery"},
+                                                            {"epoch_search", true},
+                                                            {"checkpoint", "published"},
+                                                            {"keep_failed_retraining", true},
+                                                            {"prune_unlearned", true},
+                                                            {"keep_connected", true}};
   RunSpec spec;
   for (const auto& [name, value] : values) {
     find_setting(name)->set(spec, setting_text(value));

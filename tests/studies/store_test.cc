@@ -182,7 +182,8 @@ TEST_F(StoreTest, AnOlderStoreIsReadAsItIsAndBroughtUpToDateByAWriter) {
   execute(
       "ALTER TABLE runs DROP COLUMN seen_rows; ALTER TABLE results DROP COLUMN seen_accuracy;"
       "ALTER TABLE results DROP COLUMN seen_row_accuracy; ALTER TABLE results DROP COLUMN seen_loss;"
-      "ALTER TABLE results DROP COLUMN image_specialisation; DROP TABLE image_details; PRAGMA user_version = 1");
+      "ALTER TABLE results DROP COLUMN image_specialisation; DROP TABLE image_details; DROP TABLE sculpted;"
+      "PRAGMA user_version = 1");
   const auto version = [&] { return io::Database(file(), io::Database::Mode::kRead).integer("PRAGMA user_version"); };
   const std::string before = folder_.read("out/study.sqlite");
   {
@@ -193,12 +194,13 @@ TEST_F(StoreTest, AnOlderStoreIsReadAsItIsAndBroughtUpToDateByAWriter) {
     expect_rows(results.at("a").rows, {.train = 6, .validation = 29, .test = 28, .outputs = 2});
     EXPECT_TRUE(std::isnan(results.at("a").best.measures.image_specialisation));
     EXPECT_EQ(store.details("a", "best"), std::nullopt);
+    EXPECT_EQ(store.sculpt_details("a"), std::nullopt);
     EXPECT_EQ(store.weights("a", "best"), "best of a");
   }
   EXPECT_EQ(folder_.read("out/study.sqlite"), before) << "reading changes nothing";
   for (const bool again : {false, true}) {
     Store store = make();
-    EXPECT_EQ(version(), 2);
+    EXPECT_EQ(version(), 3);
     store.add(std::vector{again ? finished_run("c", 200) : image_run("b", 100)});
     store.close();
   }

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "io/file.h"
+#include "methods/sculpt/judged_trial.h"
+#include "methods/sculpt/sculpt.h"
+#include "models/run_spec.h"
+
+namespace modlab::cli {
+
+// What is said of a trial, as `--json` and trials.json have it.
+nlohmann::ordered_json trial_json(const models::RunSpec& run, const methods::SculptResult& result,
+                                  const methods::JudgedTrial& judged);
+
+// The files that `modlab sculpt` leaves behind; docs/formats.md describes them. They appear when all is done.
+class SculptFolder {
+ public:
+  // Says so if it cannot be written, before anything is trained.
+  explicit SculptFolder(const std::string& path);
+
+  // `carved`: the first winner with its history.
+  void add(const models::RunSpec& run, const methods::SculptResult& result,
+           const std::optional<methods::SculptedNetwork>& carved, const nlohmann::ordered_json& trial);
+  void commit();
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  io::AtomicFile networks_;
+  io::AtomicFile history_;
+  io::AtomicFile dense_;
+  io::AtomicFile trials_;
+  bool has_trials_ = false;
+};
+
+}  // namespace modlab::cli

@@ -1,0 +1,40 @@
+#include "core/parallel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace modlab {
+
+void parallel_for(std::size_t count, int threads, const std::function<void(std::size_t)>& work) {
+  std::atomic<std::size_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr failure;
+  const auto run = [&] {
+    try {
+      for (std::size_t at = next++; at < count; at = next++) {
+        work(at);
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      failure = failure ? failure : std::current_exception();
+      next = count;
+    }
+  };
+  std::vector<std::thread> workers;
+  for (std::size_t worker = 1; worker < std::min(count, static_cast<std::size_t>(std::max(threads, 1))); ++worker) {
+    workers.emplace_back(run);
+  }
+  run();
+  for (std::thread& worker : workers) {
+    worker.join();
+  }
+  if (failure) {
+    std::rethrow_exception(failure);
+  }
+}
+
+}  // namespace modlab

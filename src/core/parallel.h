@@ -1,0 +1,12 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+namespace modlab {
+
+// Calls work(0) to work(count - 1), each once, in any order, on up to `threads` threads. Throws what the first of them
+// throws that fails; the others that have begun are finished, and no more are begun.
+void parallel_for(std::size_t count, int threads, const std::function<void(std::size_t)>& work);
+
+}  // namespace modlab

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+
+#include "methods/sculpt/sculpt.h"
+#include "studies/store.h"
+
+namespace modlab::studies {
+
+// Sculpts the networks of runs and writes each to the store as it finishes. Stops as sculpt_networks does.
+void run_sculpted(std::span<const models::RunSpec> runs, const std::map<std::string, tasks::TaskSuite>& suites,
+                  int threads, const engine::Kernels<float>& kernels, methods::SculptProgress& progress, Store& store);
+
+// How long that will take, in seconds: from one trial of each of a few architectures between the smallest and the
+// largest.
+double estimate_sculpted_seconds(std::span<const models::RunSpec> runs,
+                                 const std::map<std::string, tasks::TaskSuite>& suites, int threads,
+                                 const engine::Kernels<float>& kernels);
+
+}  // namespace modlab::studies

@@ -1,0 +1,66 @@
+#include <gtest/gtest.h>
+
+#include <set>
+#include <utility>
+
+#include "cli/program.h"
+
+namespace modlab {
+namespace {
+
+class Bench : public test::ProgramTest {};
+
+TEST_F(Bench, DetectFindsTheSameModulesInTheSameNetwork) {
+  nlohmann::json rows = json_output("bench detect --json --work 392-250-125-25").at("rows");
+  ASSERT_EQ(rows.size(), 1U);
+  const std::vector<int> live = rows[0].at("live_units");
+  const std::vector<int> clusters = rows[0].at("clusters");
+  // 2 % of all pairs of neighbouring units, give or take six deviations.
+  EXPECT_NEAR(rows[0].at("edges").get<double>(), 0.02 * (392 * 250 + 250 * 125 + 125 * 25), 6 * 51);
+  ASSERT_EQ(live.size(), 4U);
+  ASSERT_EQ(clusters.size(), 4U);
+  EXPECT_EQ(live[3], 25);      // outputs are live whether or not something reaches them
+  EXPECT_EQ(clusters[3], 25);  // each is its own cluster
+  EXPECT_GT(live[0], 0);
+  EXPECT_LE(live[0], 392);
+  EXPECT_GT(rows[0].at("modules").get<int>(), 1);
+  nlohmann::json again = json_output("bench detect --json --work 392-250-125-25").at("rows");
+  for (const char* time : {"seconds", "processor_seconds"}) {
+    rows[0].erase(time);
+    again[0].erase(time);
+  }
+  EXPECT_EQ(rows, again);
+}
+
+TEST_F(Bench, SculptMeasuresWholeTrials) {
+  const nlohmann::json rows = json_output("bench sculpt --json --work 4-2-4 --trials 2").at("rows");
+  ASSERT_EQ(rows.size(), 1U);
+  std::multiset<std::pair<int, int>> measured;
+  for (const nlohmann::json& trial : rows[0].at("ours").at("learned")) {
+    measured.emplace(trial.at("trainings"), trial.at("edges"));
+  }
+  const nlohmann::json sculpted =
+      json_output("sculpt --json --task sculpt/4-2-4 --hidden 24,24 --epochs 20 --seed 0..1");
+  std::multiset<std::pair<int, int>> expected;
+  for (const nlohmann::json& trial : sculpted.at("trials")) {
+    expected.emplace(trial.at("trainings"), trial.at("tied").at(0).at("edges"));
+  }
+  EXPECT_EQ(measured.size(), 2U);
+  EXPECT_EQ(measured, expected);
+  EXPECT_TRUE(rows[0].at("ratio_trial").is_null());  // PyTorch was not asked for
+}
+
+TEST_F(Bench, WhatCannotBeMeasuredIsRefused) {
+  expect_refused("bench wood", {"boolean, mnist, sculpt or detect", "wood"});
+  expect_refused("bench sculpt detect", {"one suite at a time", "detect"});
+  expect_refused("bench sculpt --work 4-2-5", {"4-2-5", "modlab bench sculpt"});
+  expect_refused("bench detect --work 7-7", {"7-7", "modlab bench detect"});
+  expect_refused("bench detect --against torch", {"--against"});
+  expect_refused("bench sculpt --trials 0", {"--trials"});
+  expect_refused("bench sculpt --trials many", {"--trials"});
+  expect_refused("bench detect --trials 3", {"--trials", "bench sculpt"});
+  expect_refused("bench sculpt --curves --against torch", {"--curves"});
+}
+
+}  // namespace
+}  // namespace modlab
