@@ -219,8 +219,10 @@ ordered_json gallery_images(const studies::Findings& findings, studies::Store& s
 
 ordered_json image_graph(const studies::Findings& findings, studies::Store& store, const studies::PlannedRun& run) {
   const ordered_json details = details_of(findings, store, run);
-  std::optional<models::ImageRouting> routing = details.is_null() ? std::nullopt : studies::routing_of_details(details);
-  return routing ? ImageDrawing(std::move(*routing), findings.plan().suite_of(run.spec)).json() : ordered_json(nullptr);
+  const tasks::TaskSuite& suite = findings.plan().suite_of(run.spec);
+  std::optional<models::ImageRouting> routing =
+      details.is_null() ? std::nullopt : studies::routing_of_details(details, *suite.images());
+  return routing ? ImageDrawing(std::move(*routing), suite).json() : ordered_json(nullptr);
 }
 
 }  // namespace modlab::report

@@ -1,7 +1,10 @@
 #include "studies/image_details.h"
-#include "models/learned_routing.h"
 
+#include <algorithm>
 #include <cmath>
+
+#include "core/errors.h"
+#include "models/learned_routing.h"
 
 namespace modlab::studies {
 namespace {
@@ -15,6 +18,27 @@ ordered_json short_number(double value) {
 
 const char* part_word(engine::Part part) {
   return part == engine::Part::kTest ? "unseen" : part == engine::Part::kValidation ? "validation" : "train";
+}
+
+// Drawings follow these numbers, and a store may come from anyone.
+bool is_possible(const models::ImageRouting& routing, const tasks::ImageInputs& inputs) {
+  const auto all_below = [](const std::vector<int>& picks, std::size_t candidates) {
+    return std::ranges::all_of(picks,
+                               [&](int pick) { return pick >= 0 && static_cast<std::size_t>(pick) < candidates; });
+  };
+  if (!all_below(routing.images, static_cast<std::size_t>(inputs.images))) {
+    return false;
+  }
+  std::size_t below = routing.images.size() * static_cast<std::size_t>(inputs.bits);
+  std::size_t slots = 0;
+  for (const std::vector<std::vector<int>>& level : routing.bits.inputs) {
+    if (!std::ranges::all_of(level, [&](const std::vector<int>& picks) { return all_below(picks, below); })) {
+      return false;
+    }
+    below = level.size();
+    slots += below;
+  }
+  return all_below(routing.bits.outputs, routing.bits.outputs_from_all_levels ? slots : below);
 }
 
 }  // namespace
@@ -65,7 +89,7 @@ ordered_json image_details(const measures::ImageView& view, const tasks::TaskSui
   return json;
 }
 
-std::optional<models::ImageRouting> routing_of_details(const ordered_json& details) {
+std::optional<models::ImageRouting> routing_of_details(const ordered_json& details, const tasks::ImageInputs& inputs) {
   const auto found = details.find("routing");
   if (found == details.end()) {
     return std::nullopt;
@@ -77,6 +101,9 @@ std::optional<models::ImageRouting> routing_of_details(const ordered_json& detai
   found->at("modules").get_to(routing.bits.modules);
   found->at("outputs").get_to(routing.bits.outputs);
   found->at("outputs_from_all_levels").get_to(routing.bits.outputs_from_all_levels);
+  if (!is_possible(routing, inputs)) {
+    throw FormatError("a network in the store selects what is not there; the store is damaged");
+  }
   return routing;
 }
 

@@ -10,7 +10,9 @@ namespace modlab::studies {
 
 // What a store keeps of a look at a network on images; docs/formats.md describes it.
 nlohmann::ordered_json image_details(const measures::ImageView& view, const tasks::TaskSuite& suite);
-// What a network with modules selects, from such details; nothing of one without modules.
-std::optional<models::ImageRouting> routing_of_details(const nlohmann::ordered_json& details);
+// What a network with modules selects, from such details; nothing of one without modules. Throws FormatError if it
+// selects what a network on such images does not have.
+std::optional<models::ImageRouting> routing_of_details(const nlohmann::ordered_json& details,
+                                                       const tasks::ImageInputs& inputs);
 
 }  // namespace modlab::studies

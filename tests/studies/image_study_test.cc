@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/errors.h"
 #include "engine/kernels/kernels.h"
 #include "io/compress.h"
 #include "measures/image_measures.h"
@@ -175,6 +176,23 @@ TEST_F(ImageStudy, MeasuresOfImagesAreMeasuresOfAStudy) {
     EXPECT_EQ(record.values[test], record.values[unseen]);
     // Split 40 at ratio 0.8 leaves 7 combinations, 14 bits, of which three are 1 (spec 2.4).
     EXPECT_NEAR(record.values[unseen] - record.values[gain], 100.0 * 11 / 14, 1e-9);
+  }
+}
+
+TEST(ImageDetails, ARoutingThatCannotBeIsRefused) {
+  const auto routing = [](int image, int input, int output) {
+    return nlohmann::ordered_json{{"routing",
+                                   {{"images", {0, image}},
+                                    {"members", json::array()},
+                                    {"inputs", {{{0, 3}, {1, input}}, {{0, 1}}}},
+                                    {"modules", json::array()},
+                                    {"outputs", {output}},
+                                    {"outputs_from_all_levels", false}}}};
+  };
+  const tasks::ImageInputs inputs{2, 8, 3};
+  EXPECT_TRUE(routing_of_details(routing(1, 5, 0), inputs));
+  for (const auto& bad : {routing(2, 5, 0), routing(-1, 5, 0), routing(1, 6, 0), routing(1, -1, 0), routing(1, 5, 1)}) {
+    EXPECT_THROW(routing_of_details(bad, inputs), FormatError);
   }
 }
 
