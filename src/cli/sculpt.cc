@@ -282,7 +282,7 @@ int run_sculpt(std::span<const std::string> words) {
     const models::RunSpec& run = plan.runs[number];
     const tasks::TaskSuite& suite = plan.suite_of(run);
     const methods::SculptResult& result = *results[number];
-    const methods::JudgedTrial judged = methods::judge(result.outcome, suite.tasks.front(), {});
+    const methods::JudgedTrial judged = methods::judge(result.outcome, suite.tasks.front(), run.detect);
     std::optional<methods::SculptedNetwork> carved;
     if (!result.outcome.winners.empty()) {
       const methods::SculptedNetwork& winner = result.outcome.winners.front();

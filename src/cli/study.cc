@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -11,6 +12,7 @@
 #include "cli/verbs.h"
 #include "core/errors.h"
 #include "core/text.h"
+#include "studies/given_networks.h"
 #include "studies/run_sculpted.h"
 #include "studies/run_study.h"
 
@@ -22,6 +24,11 @@ const std::vector<Option>& options() {
       {"preset", Arity::kOne, "NAME", "quick, paper, deep, or what the study's file names", {}},
       {"out", Arity::kOne, "DIR", "folder of the results; default: results/STUDY-PRESET", {}},
       {"threads", Arity::kOne, "N", "threads to train on; default: all cores", {}},
+      {"networks",
+       Arity::kMany,
+       "FILES",
+       "with run, of sculpted networks: judge the networks of these files instead",
+       {}},
       {"help", Arity::kFlag, "", "this text", {}},
   };
   return kOptions;
@@ -34,6 +41,7 @@ void print_help() {
       "  modlab study show boolean --preset paper\n"
       "  modlab study run boolean --preset quick\n"
       "  modlab study run my-study.yaml --out my-results ratio=0.3,0.5 epochs=200\n"
+      "  modlab study run sculpt-validation --preset published --networks nets.jsonl --out results/theirs\n"
       "  modlab study status results/boolean-quick\n\n"
       "A study is a YAML file; studies/README.md shows its form. Words of the form setting=values replace what the\n"
       "file says; keep=results|curves|best|all, ties=loss|updates|first, snapshot=best|last and series=NAME,... work\n"
@@ -151,7 +159,8 @@ void train_missing(const studies::StudyPlan& plan, studies::Store& store, int th
   }
   if (!sorted.sculpted.empty() && !progress.stop) {
     methods::SculptProgress sculpting;
-    const ProgressBar bar(sculpting.engine, trials_done(sculpting, sorted.sculpted.size()), false);
+    const ProgressBar bar(sculpting.engine, trials_done(sculpting, studies::different_carvings(sorted.sculpted)),
+                          false);
     studies::run_sculpted(sorted.sculpted, plan.suites, threads, engine::kernels(), sculpting, store);
     seconds += bar.seconds();
     progress.stop = sculpting.engine.stop.load();
@@ -164,6 +173,24 @@ void train_missing(const studies::StudyPlan& plan, studies::Store& store, int th
              static_cast<double>(missing.size()) / seconds);
 }
 
+// Networks that others have trained, as far as they are runs of the study.
+studies::GivenTrials read_networks(const studies::StudyPlan& plan, const std::string& study,
+                                   const std::vector<std::string>& files) {
+  if (!plan.is_sculpted()) {
+    throw ConfigError(fmt::format("--networks is for studies of sculpted networks; {} is none", study));
+  }
+  std::vector<models::NamedNetwork> networks;
+  for (const std::string& file : files) {
+    std::ranges::move(models::read_layered_networks(file), std::back_inserter(networks));
+  }
+  studies::GivenTrials given = studies::given_trials(studies::missing_runs(plan, {}), plan.suites, networks);
+  if (given.trials.empty()) {
+    throw ConfigError(fmt::format("none of the {} networks in {} is of the study {}", networks.size(),
+                                  join_text(files, ", "), study));
+  }
+  return given;
+}
+
 // However the training ends, the store is left as one file.
 struct ClosedStore {
   studies::Store& store;
@@ -174,16 +201,27 @@ int run_study_verb(const Arguments& arguments) {
   const Request request = read_request(arguments);
   const int threads = thread_count(arguments);
   const studies::StudyPlan plan = studies::plan_study(request.study, request.preset);
+  const std::vector<std::string>& files = arguments.words("networks");
+  const bool is_given = arguments.has("networks");
+  const studies::GivenTrials given = is_given ? read_networks(plan, request.study.name, files) : studies::GivenTrials();
   {
+    const std::string machine =
+        is_given ? studies::given_machine(join_text(files, ", ")) : machine_text(threads, engine::kernels().target);
     studies::Store store = studies::Store::open_or_create(
-        request.folder, {request.study.name, request.study.text, request.study.source, request.preset,
-                         request.overrides, machine_text(threads, engine::kernels().target)});
+        request.folder,
+        {request.study.name, request.study.text, request.study.source, request.preset, request.overrides, machine});
     const ClosedStore closed{store};
     for (const auto& [name, suite] : plan.suites) {
       store.keep_task(name, suite);
     }
     fmt::print("{}: {}\n", request.study.name, request.study.title);
-    train_missing(plan, store, threads);
+    if (is_given) {
+      studies::judge_given(given, plan.suites, store);
+      fmt::print("{} of {} networks are of this study, in {} of {} runs.\n", given.used, given.networks,
+                 given.trials.size(), studies::different_runs(plan));
+    } else {
+      train_missing(plan, store, threads);
+    }
   }
   OpenedStudy opened(request.folder);
   const std::vector<studies::ClaimResult> claims = studies::evaluate_claims(opened.findings());

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -144,7 +145,9 @@ std::string result_table(const Findings& findings) {
         continue;
       }
       const measures::MeanWithErrors mean = studies::combine_units(values);
-      text += fmt::format("  {:>{}}", fmt::format("{:.1f} ± {:.1f}", mean.mean, mean.error_within), width);
+      // One run alone says nothing about chance.
+      const std::string error = std::isnan(mean.error_within) ? "" : fmt::format(" ± {:.1f}", mean.error_within);
+      text += fmt::format("  {:>{}}", fmt::format("{:.1f}{}", mean.mean, error), width);
     }
     text += "\n";
   }

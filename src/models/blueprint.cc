@@ -158,6 +158,7 @@ void resolve_sculpted(RunSpec& spec, const tasks::TaskSuite& suite) {
     throw ConfigError(fmt::format("task '{}' {}; networks are sculpted on one task of bits", spec.task,
                                   suite.images() ? "is on images" : "is a suite of several tasks"));
   }
+  check(spec.detect);
   if (spec.hidden.empty()) {
     spec.hidden = {24, 24};
   }

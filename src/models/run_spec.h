@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/train_block.h"
+#include "models/detect_settings.h"
 #include "models/sculpt_spec.h"
 
 namespace modlab::models {
@@ -65,7 +66,9 @@ struct RunSpec {
   int image_slots = 0;
   int image_pool = 0;
 
-  SculptSpec sculpt;  // of sculpted networks, for which zero for lr, batch_size and epochs means "as published"
+  // Of sculpted networks, for which zero for lr, batch_size and epochs means "as published".
+  SculptSpec sculpt;
+  DetectSettings detect;  // how modules are read off what is left
 
   bool is_sculpted() const { return model == ModelKind::kSculpted; }
   // One network without modules.

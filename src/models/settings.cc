@@ -186,6 +186,11 @@ constexpr Word<Checkpoint> kCheckpoints[] = {{"lowest-loss", Checkpoint::kLowest
 
 constexpr auto kSizes = "a list of whole numbers from 1 to 4096, such as 3,2";
 
+template <typename Choice>
+std::string words_of() {
+  return join_text(choice_names<Choice>(), ", ");
+}
+
 const std::vector<Setting>& table() {
   using Scope = Setting::Scope;
   static const std::vector<Setting> kTable = {
@@ -447,6 +452,38 @@ const std::vector<Setting>& table() {
       {"keep_connected", "true|false", "never cut off an input or an output", Scope::kSculpted, false,
        [](RunSpec& spec, const std::string& text) { spec.sculpt.keep_connected = read_truth("keep_connected", text); },
        [](const RunSpec& spec) { return json(spec.sculpt.keep_connected); }},
+      {"cluster_features", "WORD",
+       "units that a unit is known by when modules are looked for: " + words_of<Direction>(), Scope::kSculpted, false,
+       [](RunSpec& spec, const std::string& text) {
+         spec.detect.direction = read_choice<Direction>("cluster_features", text);
+       },
+       [](const RunSpec& spec) { return json(name_of(spec.detect.direction)); }},
+      {"cluster_linkage", "WORD", "how clusters of units are compared: " + words_of<Linkage>(), Scope::kSculpted, false,
+       [](RunSpec& spec, const std::string& text) {
+         spec.detect.linkage = read_choice<Linkage>("cluster_linkage", text);
+       },
+       [](const RunSpec& spec) { return json(name_of(spec.detect.linkage)); }},
+      {"cluster_distance", "WORD", "how units are compared: " + words_of<Distance>(), Scope::kSculpted, false,
+       [](RunSpec& spec, const std::string& text) {
+         spec.detect.distance = read_choice<Distance>("cluster_distance", text);
+       },
+       [](const RunSpec& spec) { return json(name_of(spec.detect.distance)); }},
+      {"cluster_index", "WORD", "what says how many clusters a layer has: " + words_of<ClusterIndex>(),
+       Scope::kSculpted, false,
+       [](RunSpec& spec, const std::string& text) {
+         spec.detect.index = read_choice<ClusterIndex>("cluster_index", text);
+       },
+       [](const RunSpec& spec) { return json(name_of(spec.detect.index)); }},
+      {"cluster_threshold", "T", "tests decide where the index is weaker than this", Scope::kSculpted, false,
+       [](RunSpec& spec, const std::string& text) {
+         spec.detect.threshold = read_real("cluster_threshold", text, 0, 1000, "a number from 0 to 1000");
+       },
+       [](const RunSpec& spec) { return json(spec.detect.threshold); }},
+      {"module_merging", "SHARE", "of edges, beyond which clusters are one module", Scope::kSculpted, false,
+       [](RunSpec& spec, const std::string& text) {
+         spec.detect.merging = read_real("module_merging", text, 0, 1, "a share from 0 to 1");
+       },
+       [](const RunSpec& spec) { return json(spec.detect.merging); }},
   };
   return kTable;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -13,6 +14,7 @@
 #include "engine/kernels/kernels.h"
 #include "io/json_text.h"
 #include "methods/sculpt/sculpt.h"
+#include "models/layered_network_file.h"
 #include "models/settings.h"
 #include "report/sculpted_drawing.h"
 #include "report/some_evenly.h"
@@ -207,6 +209,18 @@ std::optional<methods::SculptedNetwork> carve(const Choice& choice, const tasks:
   }
 }
 
+// A network from elsewhere, which the store has whole but without a history.
+methods::SculptedNetwork given_network(const ordered_json& tied) {
+  const std::string& line = tied.at("network").get_ref<const std::string&>();
+  const std::vector<models::NamedNetwork> read = models::parse_layered_networks(line, "a network in the store");
+  methods::SculptedNetwork given;
+  given.network = methods::from_layered(read.front().network);
+  methods::PruneStep& last = given.steps.emplace_back();
+  last.accepted = true;
+  last.network = std::make_shared<methods::PrunedMlp>(given.network);
+  return given;
+}
+
 // What is known of the network itself. Where there is none, the dense one did not learn.
 void add_network(const Choice& choice, const tasks::TaskSuite& suite, ordered_json& json) {
   for (const char* name : {"success", "edges", "units", "unit_step", "edge_step", "command", "drawing"}) {
@@ -221,14 +235,21 @@ void add_network(const Choice& choice, const tasks::TaskSuite& suite, ordered_js
   json["edges"] = choice.trial->edges();
   json["unit_step"] = tied.at("p_u");
   json["edge_step"] = tied.at("p_e");
-  json["command"] =
-      command_for(choice.trial->record->run->spec, choice.trial->details.at("epochs"), tied.at("p_u"), tied.at("p_e"));
-  if (const std::optional<methods::SculptedNetwork> carved = carve(choice, suite)) {
-    const methods::Detection detection = methods::detect(methods::to_layered(carved->network), {});
-    json["accuracy"] = two_decimals(carved->accuracy);
+  const models::RunSpec& spec = choice.trial->record->run->spec;
+  const auto draw = [&](const methods::SculptedNetwork& network) {
+    const methods::Detection detection = methods::detect(methods::to_layered(network.network), spec.detect);
     json["units"] = count_hidden(detection.live);
+    json["drawing"] = sculpted_drawing(network, detection, suite.tasks.front());
+  };
+  if (tied.contains("network")) {
+    draw(given_network(tied));
+    return;
+  }
+  json["command"] = command_for(spec, choice.trial->details.at("epochs"), tied.at("p_u"), tied.at("p_e"));
+  if (const std::optional<methods::SculptedNetwork> carved = carve(choice, suite)) {
+    json["accuracy"] = two_decimals(carved->accuracy);
     json["history"] = history_json(carved->steps);
-    json["drawing"] = sculpted_drawing(*carved, detection, suite.tasks.front());
+    draw(*carved);
   }
 }
 
@@ -256,7 +277,11 @@ std::vector<Trial> trials_of(const Cell& cell, studies::Store& store) {
   for (const Cell::Split& split : cell.splits) {
     for (const Record* record : split.runs) {
       if (const std::optional<std::string> details = store.sculpt_details(record->run->id)) {
-        trials.push_back({record, io::parse_json(*details)});
+        Trial trial{record, io::parse_json(*details)};
+        // Of networks from elsewhere there may be only the dense one.
+        if (trial.is_carved() || !trial.details.value("given", false)) {
+          trials.push_back(std::move(trial));
+        }
       }
     }
   }

@@ -79,7 +79,7 @@ Side side_of(const CheckContext& context, const Selector& selector, const Measur
     UnitValues values = measured(cells, measure);
     if (!values.empty()) {
       side.values[key] = std::move(values);
-      side.base_rates[key] = context.findings.base_rate(*cells.front());
+      side.base_rates[key] = context.findings.base_rate(*cells.front(), measure);
     }
   }
   return side;

@@ -91,7 +91,7 @@ std::string check_text(const CheckContext& context) {
 
 std::string number_text(const CheckResult& check) {
   if (!check.interval) {
-    return check.note;
+    return check.note.empty() ? "no runs" : check.note;
   }
   const measures::Interval& interval = *check.interval;
   const std::string p = check.p ? fmt::format(", p {:.2g}", *check.p) : "";

@@ -45,7 +45,15 @@ bool Findings::matches(const Cell& cell, const Selector& selector) const {
   });
 }
 
-double Findings::base_rate(const Cell& cell) const { return base_rates_.at(cell.example->spec.task); }
+double Findings::base_rate(const Cell& cell, const Measure& measure) const {
+  const models::RunSpec& spec = cell.example->spec;
+  if (!spec.on_images || measure.name == "seen_accuracy") {
+    return base_rates_.at(spec.task);
+  }
+  const UnitValues accuracies = unit_values({&cell}, measure_index("unseen_accuracy"));
+  const UnitValues gains = unit_values({&cell}, measure_index("unseen_gain"));
+  return mean_of(accuracies) - mean_of(gains);
+}
 
 std::vector<std::string> axis_values(const Findings& findings, const std::vector<const Cell*>& cells,
                                      const std::string& axis) {

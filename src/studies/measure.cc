@@ -94,8 +94,8 @@ std::vector<Measure> make_table() {
   add_trial_measure("true_modules_optimistic", "trials with the true modules in some tied network", "%", percent, true);
   add_trial_measure("true_modules_pessimistic", "trials with the true modules in all tied networks", "%", percent,
                     true);
-  add_trial_measure("true_modules_tables", "tied networks with the true modules, or one module with one hidden layer", "%", percent,
-                    true);
+  add_trial_measure("true_modules_tables", "tied networks with the true modules, or one module with one hidden layer",
+                    "%", percent, true);
   add_trial_measure("input_sep", "tied networks with the true groups of inputs", "%", percent, true);
   add_trial_measure("output_sep", "tied networks with the true groups of outputs", "%", percent, true);
   add_trial_measure("hidden_sep", "tied networks with hidden units of one output group each", "%", percent, true);

@@ -3,78 +3,62 @@
 #include <algorithm>
 #include <chrono>
 #include <numeric>
+#include <unordered_map>
 
-#include "io/compress.h"
-#include "methods/sculpt/trial_measures.h"
-#include "models/layered_network_file.h"
 #include "models/settings.h"
+#include "studies/finish_sculpted.h"
 
 namespace modlab::studies {
 namespace {
 
-using nlohmann::ordered_json;
-
-// The first of the tied networks with its history, and in short what the others are. Any of them can be carved again.
-std::string details(const models::RunSpec& run, const methods::SculptResult& result, const tasks::Task& task) {
-  const methods::JudgedTrial judged = methods::judge(result.outcome, task, {});
-  ordered_json json = {{"epochs", result.epochs}, {"tied", ordered_json::array()}};
-  for (std::size_t at = 0; at < judged.networks.size(); ++at) {
-    const methods::SculptedNetwork& winner = result.outcome.winners[at];
-    const methods::JudgedNetwork& network = judged.networks[at];
-    json["tied"].push_back({{"p_u", winner.unit_step},
-                            {"p_e", winner.edge_step},
-                            {"success", network.success ? ordered_json(*network.success) : ordered_json(nullptr)},
-                            {"modules", network.detection.modules}});
-  }
-  if (!judged.networks.empty()) {
-    const methods::SculptedNetwork& winner = result.outcome.winners.front();
-    json["steps"] = ordered_json::array();
-    for (const methods::PruneStep& step : winner.steps) {
-      json["steps"].push_back(
-          {methods::stage_name(step.stage), step.percent, step.units, step.edges, step.accuracy, step.accepted});
+// Runs that differ only in how modules are looked for share one training and pruning.
+class Carvings {
+ public:
+  explicit Carvings(std::span<const models::RunSpec> runs) {
+    std::unordered_map<std::string, std::size_t> known;
+    for (std::size_t run = 0; run < runs.size(); ++run) {
+      models::RunSpec carved = runs[run];
+      carved.detect = {};
+      const auto [found, is_new] = known.emplace(models::run_id(carved), different_.size());
+      if (is_new) {
+        different_.push_back(std::move(carved));
+        runs_.emplace_back();
+      }
+      runs_[found->second].push_back(run);
     }
-    json["network"] = models::to_json_line({models::run_id(run), judged.networks.front().network, {}});
   }
-  return json.dump();
-}
 
-FinishedRun finish(const models::RunSpec& run, const tasks::TaskSuite& suite, const methods::SculptResult& result) {
-  const tasks::Task& task = suite.tasks.front();
-  FinishedRun finished;
-  finished.id = models::run_id(run);
-  finished.settings = models::settings_json(run).dump();
-  finished.result.rows = models::part_rows(run, suite);
-  SnapshotResult& best = finished.result.best;
-  best.epoch = result.epochs;
-  // What a trial is judged by is the network that it ends with, the dense one if it was not pruned.
-  const double accuracy =
-      result.outcome.winners.empty() ? result.outcome.dense_accuracy : result.outcome.winners.front().accuracy;
-  for (const engine::Part part : {engine::Part::kTrain, engine::Part::kValidation}) {
-    best.parts[static_cast<std::size_t>(part)].accuracy = accuracy;
-  }
-  finished.result.last = best;
-  finished.result.seconds = result.outcome.seconds;
-  finished.result.sculpted = methods::trial_measures(result.outcome, result.epochs, task);
-  finished.sculpt_details = details(run, result, task);
-  return finished;
-}
+  const std::vector<models::RunSpec>& different() const { return different_; }
+  const std::vector<std::size_t>& runs_of(std::size_t carving) const { return runs_[carving]; }
+
+ private:
+  std::vector<models::RunSpec> different_;
+  std::vector<std::vector<std::size_t>> runs_;
+};
 
 }  // namespace
 
 void run_sculpted(std::span<const models::RunSpec> runs, const std::map<std::string, tasks::TaskSuite>& suites,
                   int threads, const engine::Kernels<float>& kernels, methods::SculptProgress& progress, Store& store) {
-  methods::sculpt_networks(runs, suites, threads, kernels, progress,
-                           [&](std::size_t run, const methods::SculptResult& result) {
-                             const models::RunSpec& spec = runs[run];
-                             const FinishedRun finished = finish(spec, suites.at(spec.task), result);
-                             store.add(std::span(&finished, 1));
+  const Carvings carvings(runs);
+  methods::sculpt_networks(carvings.different(), suites, threads, kernels, progress,
+                           [&](std::size_t carving, const methods::SculptResult& result) {
+                             std::vector<FinishedRun> finished;
+                             for (const std::size_t run : carvings.runs_of(carving)) {
+                               finished.push_back(finish_sculpted(runs[run], suites.at(runs[run].task), result));
+                             }
+                             store.add(finished);
                            });
 }
 
-double estimate_sculpted_seconds(std::span<const models::RunSpec> runs,
+std::size_t different_carvings(std::span<const models::RunSpec> runs) { return Carvings(runs).different().size(); }
+
+double estimate_sculpted_seconds(std::span<const models::RunSpec> all_runs,
                                  const std::map<std::string, tasks::TaskSuite>& suites, int threads,
                                  const engine::Kernels<float>& kernels) {
   constexpr std::size_t kStrata = 5;
+  const Carvings carvings(all_runs);
+  const std::vector<models::RunSpec>& runs = carvings.different();
   // Runs by what a pass over their table costs, cut into strata of which the middle one speaks for all.
   std::vector<std::pair<double, const models::RunSpec*>> by_cost;
   for (const models::RunSpec& run : runs) {

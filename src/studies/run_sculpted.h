@@ -9,9 +9,13 @@
 
 namespace modlab::studies {
 
-// Sculpts the networks of runs and writes each to the store as it finishes. Stops as sculpt_networks does.
+// Sculpts the networks of runs and writes each to the store as it finishes; one network for all runs that differ only
+// in how modules are looked for. Stops as sculpt_networks does.
 void run_sculpted(std::span<const models::RunSpec> runs, const std::map<std::string, tasks::TaskSuite>& suites,
                   int threads, const engine::Kernels<float>& kernels, methods::SculptProgress& progress, Store& store);
+
+// How many networks that will be.
+std::size_t different_carvings(std::span<const models::RunSpec> runs);
 
 // How long that will take, in seconds: from one trial of each of a few architectures between the smallest and the
 // largest.

@@ -13,6 +13,8 @@
 namespace modlab::studies {
 namespace {
 
+constexpr auto kGivenMachine = "networks of ";
+
 constexpr auto kFileName = "study.sqlite";
 constexpr std::int64_t kApplicationId = 0x6d6f646c;  // "modl"
 constexpr std::int64_t kSchemaVersion = 3;
@@ -179,12 +181,24 @@ void Store::upgrade() {
 
 std::int64_t Store::version() { return database_.integer("PRAGMA user_version").value_or(0); }
 
+std::string given_machine(const std::string& files) { return kGivenMachine + files + ", judged only"; }
+
+bool StoredStudy::holds_given() const { return machine.starts_with(kGivenMachine); }
+
 void Store::check_study(const std::string& folder, const StoredStudy& study) {
   check_kind();
   read_study();
   if (study_.name != study.name) {
     throw ConfigError(
         fmt::format("{} holds the study {}; choose another folder for {}", folder, study_.name, study.name));
+  }
+  if (study_.holds_given() && !study.holds_given()) {
+    throw ConfigError(fmt::format("{} holds {}; name them with --networks, or train in another folder with --out",
+                                  folder, study_.machine));
+  }
+  if (study.holds_given() && !study_.holds_given()) {
+    throw ConfigError(
+        fmt::format("{} holds networks that were trained here; judge others in another folder with --out", folder));
   }
 }
 

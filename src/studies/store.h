@@ -60,8 +60,12 @@ struct StoredStudy {
   std::string source;  // where it came from, for messages
   std::string preset;
   std::vector<std::string> overrides;
-  std::string machine;
+  std::string machine;  // that trained it; given_machine() where networks came from files
+
+  bool holds_given() const;
 };
+// A store holds networks that were trained here or that were given, never both.
+std::string given_machine(const std::string& files);
 
 // The results of a study: one SQLite file in a folder, written so that a process may die at any moment. docs/formats.md
 // describes the tables. Throws FormatError with the path and the way out.

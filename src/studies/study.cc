@@ -167,18 +167,27 @@ void check_folder_name(const YamlMap& map, const YAML::Node& node, const std::st
 Preset read_preset(const std::string& name, const YAML::Node& node, const std::string& source,
                    const std::vector<Grid>& grids) {
   YamlMap map(node, source, fmt::format("preset '{}'", name));
-  Preset preset{name, map.text("about"), read_parameters(map, "parameters"), {}, std::nullopt};
+  Preset preset{name, map.text("about"), read_parameters(map, "parameters"), {}, std::nullopt, {}};
   if (map.has("keep")) {
     preset.keep = read_word_at(map, "keep", "", &read_keep);
   }
+  const auto check_series = [&](const YAML::Node& place, const std::string& name_of_series) {
+    if (std::ranges::find(grids, name_of_series, &Grid::series) == grids.end()) {
+      map.fail(place, fmt::format("there is no grid with the series {}", io::quote_for_message(name_of_series)));
+    }
+  };
   const YAML::Node series = map.get("series");
   if (series.IsDefined()) {
     YamlMap by_series(series, source, "'series' of a preset");
     for (const std::string& key : by_series.keys()) {
-      if (std::ranges::find(grids, key, &Grid::series) == grids.end()) {
-        map.fail(by_series.get(key), fmt::format("there is no grid with the series {}", io::quote_for_message(key)));
-      }
+      check_series(by_series.get(key), key);
       preset.series[key] = read_parameters(by_series, key);
+    }
+  }
+  if (map.has("without")) {
+    preset.without = map.texts("without");
+    for (const std::string& left_out : preset.without) {
+      check_series(map.get("without"), left_out);
     }
   }
   map.done();

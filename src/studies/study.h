@@ -84,6 +84,7 @@ struct Preset {
   std::vector<models::Choices> parameters;                     // for all grids
   std::map<std::string, std::vector<models::Choices>> series;  // for those of one series
   std::optional<Keep> keep;
+  std::vector<std::string> without;  // series that it leaves out
 };
 
 // A study as its file has it: what to train, how to choose, what to draw and what to check.

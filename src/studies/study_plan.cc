@@ -52,6 +52,17 @@ std::vector<Choices> merged_parameters(const Study& study, const Grid& grid, con
   return parameters;
 }
 
+// The grids that a preset does not leave out.
+std::vector<const Grid*> grids_of(const Study& study, const Preset* preset) {
+  std::vector<const Grid*> grids;
+  for (const Grid& grid : study.grids) {
+    if (preset == nullptr || std::ranges::find(preset->without, grid.series) == preset->without.end()) {
+      grids.push_back(&grid);
+    }
+  }
+  return grids;
+}
+
 std::string shown(const models::Setting& setting, const models::RunSpec& spec) {
   return models::applies(setting, spec) ? value_text(setting, spec) : "";
 }
@@ -123,9 +134,10 @@ StudyPlan plan_study(const Study& study, const std::string& preset_name) {
   const Preset* preset = find_preset(study, preset_name);
   StudyPlan plan;
   plan.keep = preset != nullptr && preset->keep ? *preset->keep : study.keep;
+  const std::vector<const Grid*> included = grids_of(study, preset);
   std::vector<std::vector<Choices>> grids;
-  for (const Grid& grid : study.grids) {
-    grids.push_back(merged_parameters(study, grid, preset));
+  for (const Grid* grid : included) {
+    grids.push_back(merged_parameters(study, *grid, preset));
     for (const Choices& choice : grids.back()) {
       if (std::ranges::find(plan.axes, choice.setting->name) == plan.axes.end()) {
         plan.axes.push_back(choice.setting->name);
@@ -146,8 +158,7 @@ StudyPlan plan_study(const Study& study, const std::string& preset_name) {
         throw ConfigError(
             fmt::format("study {}, the cell {}: {}", study.name, cell_text(grids[at], given), error.what()));
       }
-      const std::string name =
-          study.grids[at].series.empty() ? models::model_name(run.spec.model) : study.grids[at].series;
+      const std::string name = included[at]->series.empty() ? models::model_name(run.spec.model) : included[at]->series;
       auto series = std::ranges::find(plan.series, name);
       if (series == plan.series.end()) {
         plan.series.push_back(name);
@@ -170,8 +181,8 @@ StudyPlan plan_study(const Study& study, const std::string& preset_name) {
 std::size_t count_runs(const Study& study, const std::string& preset_name) {
   const Preset* preset = find_preset(study, preset_name);
   std::size_t total = 0;
-  for (const Grid& grid : study.grids) {
-    const std::vector<Choices> parameters = merged_parameters(study, grid, preset);
+  for (const Grid* grid : grids_of(study, preset)) {
+    const std::vector<Choices> parameters = merged_parameters(study, *grid, preset);
     const models::Setting* model = models::find_setting("model");
     const auto given = std::ranges::find(parameters, model, &Choices::setting);
     const std::vector<std::string> kinds =

@@ -662,5 +662,25 @@ TEST_F(StudyTest, ReadersDoNotDisturbAWriter) {
   EXPECT_EQ(tables("out"), tables("unbroken"));
 }
 
+// Networks that were trained elsewhere take the place of runs; they never mix with trained ones.
+TEST_F(StudyTest, NetworksOfOthersAreJudged) {
+  const std::string networks = MODLAB_TEST_DIR "/data/sculpt/nets.jsonl.gz";
+  const std::string judge = "study run sculpt-levels --preset published --out theirs";
+  const std::string text = output(words_of(judge + " --networks " + networks));
+  EXPECT_NE(text.find("54 of 300 networks are of this study, in 54 of 240 runs."), std::string::npos) << text;
+  EXPECT_NE(text.find("✓ AC-15b"), std::string::npos) << text;
+  EXPECT_EQ(text.find("nan"), std::string::npos) << text;
+  EXPECT_EQ(output(words_of(judge + " --networks " + networks)), text);
+  EXPECT_NE(folder_.read("theirs/report.html").find("nets.jsonl.gz"), std::string::npos);
+
+  expect_refused(judge, {"theirs holds networks of", "--networks", "--out"});
+  expect_refused("study run boolean --networks " + networks, {"sculpted networks", "boolean"});
+  expect_refused("study run sculpt-overlap --preset published --networks nowhere.jsonl", {"nowhere.jsonl"});
+  folder_.write("one.jsonl", R"({"W": [[[1, 2], [3, 4]], [[1, 1]]], "seed": 0})");
+  expect_refused("study run sculpt-overlap --preset published --networks one.jsonl", {"its task"});
+  folder_.write("one.jsonl", R"({"W": [[[1, 2], [3, 4]], [[1, 1]]], "seed": 0, "task": "depth1"})");
+  expect_refused("study run sculpt-overlap --preset published --networks one.jsonl", {"none of the 1 networks"});
+}
+
 }  // namespace
 }  // namespace modlab

@@ -7,7 +7,6 @@
 #include <map>
 
 #include "core/errors.h"
-#include "methods/detect/settings_text.h"
 #include "methods/small_networks.h"
 
 namespace modlab::methods {
@@ -360,15 +359,15 @@ TEST(Detect, EverySettingTakesEveryShape) {
       small_network({1, 1}, {"0>0"}), small_network({2, 1, 1}, {"0>0 1>0", ""}),
       small_network({3, 2, 2}, {"0>0 1>1 2>1", "0>0 1>0"}), full_network({3, 1, 3, 1}), kOverlapThree};
   for (const LayeredNetwork& network : networks) {
-    for (const std::string& direction : choice_names<Direction>()) {
-      for (const std::string& distance : choice_names<Distance>()) {
-        for (const std::string& index : choice_names<ClusterIndex>()) {
+    for (const std::string& direction : models::choice_names<Direction>()) {
+      for (const std::string& distance : models::choice_names<Distance>()) {
+        for (const std::string& index : models::choice_names<ClusterIndex>()) {
           for (const int hops : {0, 1, 99}) {
             for (const bool weighted : {false, true}) {
               DetectSettings settings;
-              settings.direction = read_choice<Direction>("direction", direction);
-              settings.distance = read_choice<Distance>("distance", distance);
-              settings.index = read_choice<ClusterIndex>("index", index);
+              settings.direction = models::read_choice<Direction>("direction", direction);
+              settings.distance = models::read_choice<Distance>("distance", distance);
+              settings.index = models::read_choice<ClusterIndex>("index", index);
               settings.linkage = distance == "euclidean" ? Linkage::kWard : Linkage::kComplete;
               settings.hops = hops;
               settings.weighted = weighted;

@@ -11,7 +11,6 @@
 #include "methods/detect/detect.h"
 #include "methods/detect/features.h"
 #include "methods/detect/live_part.h"
-#include "methods/detect/settings_text.h"
 
 namespace modlab::methods {
 namespace {

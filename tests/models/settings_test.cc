@@ -85,7 +85,13 @@ TEST(Settings, EveryValueComesBackAsItWasSet) {
                                                             {"checkpoint", "published"},
                                                             {"keep_failed_retraining", true},
                                                             {"prune_unlearned", true},
-                                                            {"keep_connected", true}};
+                                                            {"keep_connected", true},
+                                                            {"cluster_features", "bidirectional"},
+                                                            {"cluster_linkage", "ward"},
+                                                            {"cluster_distance", "euclidean"},
+                                                            {"cluster_index", "silhouette"},
+                                                            {"cluster_threshold", 0.3},
+                                                            {"module_merging", 0.6}};
   RunSpec spec;
   for (const auto& [name, value] : values) {
     find_setting(name)->set(spec, setting_text(value));

@@ -18,7 +18,7 @@ TEST(Findings, BaseRatesAreThoseOfTheMoreFrequentValue) {
   const Findings findings = study.findings();
   std::map<std::string, double> rates;
   for (const Cell& cell : findings.cells()) {
-    rates[findings.value(cell, "task")] = findings.base_rate(cell);
+    rates[findings.value(cell, "task")] = findings.base_rate(cell, *find_measure("test_accuracy"));
   }
   // Ones per output, spec 1.2: 32 and 32, 16 and 16, 24 and 24, 34 and 38; A 16 and 16, B 36 and 36 of 64 rows.
   EXPECT_DOUBLE_EQ(rates.at("depth1"), 50);

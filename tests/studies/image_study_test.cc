@@ -177,6 +177,11 @@ TEST_F(ImageStudy, MeasuresOfImagesAreMeasuresOfAStudy) {
     // Split 40 at ratio 0.8 leaves 7 combinations, 14 bits, of which three are 1 (spec 2.4).
     EXPECT_NEAR(record.values[unseen] - record.values[gain], 100.0 * 11 / 14, 1e-9);
   }
+  // Networks are at chance on unseen combinations where they are no better than that, not than on all combinations.
+  for (const Cell& cell : findings.cells()) {
+    EXPECT_NEAR(findings.base_rate(cell, *find_measure("unseen_accuracy")), 100.0 * 11 / 14, 1e-9);
+    EXPECT_NEAR(findings.base_rate(cell, *find_measure("seen_accuracy")), 75, 1e-9);
+  }
 }
 
 TEST(ImageDetails, ARoutingThatCannotBeIsRefused) {

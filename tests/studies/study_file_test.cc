@@ -17,9 +17,9 @@ using Words = std::vector<std::string>;
 Study parse(const std::string& text) { return parse_study(text, "mine", "mine.yaml"); }
 
 const std::vector<std::string>& values_of(const std::vector<models::Choices>& parameters, const std::string& name) {
-  static const std::vector<std::string> kNone;
+  static const std::vector<std::string> kNoValues;
   const auto found = std::ranges::find_if(parameters, [&](const auto& each) { return each.setting->name == name; });
-  return found == parameters.end() ? kNone : found->values;
+  return found == parameters.end() ? kNoValues : found->values;
 }
 
 // One line that begins with the file and the line (0: a file without lines), and has all the parts.

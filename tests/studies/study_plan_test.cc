@@ -111,7 +111,12 @@ TEST(BuiltInPlans, SculptingAsPublished) {
                                                           {"2 hidden layers", 8 * 12},
                                                           {"3 hidden layers", 8 * 12},
                                                           {"tables, 4 inputs", 3 * 3 * 20 * 4},
-                                                          {"tables, 6 inputs", 3 * 28 * 4}}));
+                                                          {"tables, 6 inputs", 3 * 28 * 4},
+                                                          {"other clusterings", 144 * 40}}));
+  EXPECT_EQ(counts("sculpt-validation", "published"), (Counts{{"1 hidden layer", 8 * 12},
+                                                              {"2 hidden layers", 8 * 12},
+                                                              {"3 hidden layers", 8 * 12},
+                                                              {"other clusterings", 144 * 40}}));
   EXPECT_EQ(total(counts("sculpt-overlap", "paper")), 25 * 36);
   EXPECT_EQ(total(counts("sculpt-levels", "paper")), 5 * 48);
   EXPECT_EQ(total(counts("sculpt-structure", "paper")), 2 * (36 + 28));

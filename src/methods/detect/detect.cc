@@ -1,31 +1,14 @@
 #include "methods/detect/detect.h"
 
-#include <cmath>
 #include <numeric>
 #include <utility>
 
-#include "core/errors.h"
 #include "methods/detect/detect_steps.h"
 #include "methods/detect/live_part.h"
 #include "methods/detect/module_merging.h"
 
 namespace modlab::methods {
 namespace {
-
-void check(const DetectSettings& settings) {
-  if (settings.hops < 0) {
-    throw ConfigError("the number of hops must not be negative; 0 looks at all layers");
-  }
-  if (!std::isfinite(settings.threshold)) {
-    throw ConfigError("the threshold of the cluster index must be a finite number");
-  }
-  if (!(settings.merging >= 0 && settings.merging <= 1)) {
-    throw ConfigError("the merging threshold must be a share of edges, from 0 to 1");
-  }
-  if (settings.linkage == Linkage::kWard && settings.distance != Distance::kEuclidean) {
-    throw ConfigError("ward linkage is defined for euclidean distance only; choose that, or another linkage");
-  }
-}
 
 std::vector<int> each_its_own(int units) {
   std::vector<int> labels(units);

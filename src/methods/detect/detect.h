@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "models/detect_settings.h"
 #include "models/layered_network.h"
 
 // Modules of a sparse layered network (Neural Sculpting, section 5 of its behaviour): in every layer, units that can
@@ -10,22 +11,11 @@
 // modules.
 namespace modlab::methods {
 
-enum class Direction { kOutgoing, kIncoming, kBoth };  // which units a unit's feature vector speaks of
-enum class Linkage { kAverage, kComplete, kSingle, kWard };
-enum class Distance { kCosine, kJaccard, kEuclidean };
-enum class ClusterIndex { kModularity, kSilhouette, kCalinskiHarabasz, kDaviesBouldin };
-
-struct DetectSettings {
-  Direction direction = Direction::kOutgoing;
-  bool weighted = false;  // features are path products of |w| instead of 0 and 1
-  int hops = 0;           // layers that a feature vector looks ahead, or back; 0 is all
-  Linkage linkage = Linkage::kAverage;
-  Distance distance = Distance::kCosine;
-  ClusterIndex index = ClusterIndex::kModularity;
-  double threshold = 0.2;       // the tests are consulted where the index is weaker than this
-  double merging = 0.9;         // share of edges beyond which clusters are one module
-  bool merge_at_equal = false;  // also at exactly that share, as the paper writes
-};
+using models::ClusterIndex;
+using models::DetectSettings;
+using models::Direction;
+using models::Distance;
+using models::Linkage;
 
 enum class Verdict { kOne, kAll };  // all units are one cluster; every unit is one of its own
 

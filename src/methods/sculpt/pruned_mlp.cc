@@ -148,4 +148,27 @@ models::LayeredNetwork to_layered(const PrunedMlp& network) {
   return layered;
 }
 
+PrunedMlp from_layered(const models::LayeredNetwork& network) {
+  PrunedMlp pruned;
+  pruned.shape.widths = network.widths;
+  const std::vector<LayerPlace> places = layer_places(pruned.shape);
+  const std::size_t parameters = places.back().bias + static_cast<std::size_t>(places.back().out);
+  pruned.parameters.assign(parameters, 0);
+  pruned.kept.assign(parameters, 0);
+  const auto set = [&](std::size_t at, float value) {
+    pruned.parameters[at] = value;
+    pruned.kept[at] = 1;
+  };
+  for (std::size_t layer = 0; layer < places.size(); ++layer) {
+    const LayerPlace& place = places[layer];
+    for (const models::Edge& edge : network.connections[layer].edges) {
+      set(place.weights + static_cast<std::size_t>(edge.to) * place.in + edge.from, edge.weight);
+    }
+    for (int unit = 0; unit < place.out; ++unit) {
+      set(place.bias + unit, network.connections[layer].bias[unit]);
+    }
+  }
+  return pruned;
+}
+
 }  // namespace modlab::methods

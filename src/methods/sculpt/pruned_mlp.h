@@ -50,5 +50,6 @@ void unpack(const std::vector<float>& packed, const std::vector<std::vector<int>
             PrunedMlp& network);
 
 models::LayeredNetwork to_layered(const PrunedMlp& network);
+PrunedMlp from_layered(const models::LayeredNetwork& network);
 
 }  // namespace modlab::methods

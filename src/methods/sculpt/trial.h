@@ -32,7 +32,7 @@ struct SculptedNetwork {
 
 // A dense network, and the sparsest networks that were carved out of it.
 struct TrialOutcome {
-  PrunedMlp dense;
+  PrunedMlp dense;  // without layers where it is not known
   double dense_accuracy = 0;
   bool learned = false;  // the dense network meets the threshold; if it does not, nothing is pruned unless asked for
   std::vector<GridPoint> grid;

@@ -15,8 +15,9 @@ constexpr double kShareOfPaths = 90;  // N_90
 // Layers whose N_90 the paper shows.
 constexpr int kShownLayers = 2;
 
-void add_success(const TrialOutcome& outcome, const tasks::Task& task, std::map<std::string, double>& numbers) {
-  const JudgedTrial judged = judge(outcome, task, {});
+void add_success(const TrialOutcome& outcome, const tasks::Task& task, const DetectSettings& detect,
+                 std::map<std::string, double>& numbers) {
+  const JudgedTrial judged = judge(outcome, task, detect);
   if (const std::optional<double> share = judged.success()) {
     numbers["true_modules"] = kPercent * *share;
     numbers["true_modules_optimistic"] = *share > 0 ? kPercent : 0;
@@ -26,7 +27,7 @@ void add_success(const TrialOutcome& outcome, const tasks::Task& task, std::map<
             ? kPercent
             : 0;
     numbers["true_modules_tables"] =
-        kPercent * judge(outcome, task, {}, OneHiddenLayer::kAsInTables).success().value_or(0);
+        kPercent * judge(outcome, task, detect, OneHiddenLayer::kAsInTables).success().value_or(0);
   }
   for (const char* criterion : {"input_sep", "output_sep", "hidden_sep", "intermediate"}) {
     if (const std::optional<double> share = judged.meets(criterion)) {
@@ -69,19 +70,24 @@ void add_structure(const PrunedMlp& pruned, const tasks::Task& task, const std::
 
 }  // namespace
 
-std::map<std::string, double> trial_measures(const TrialOutcome& outcome, int epochs, const tasks::Task& task) {
-  std::map<std::string, double> numbers = {{"learned", outcome.learned ? kPercent : 0},
-                                           {"dense_accuracy", outcome.dense_accuracy},
-                                           {"epochs_used", epochs},
-                                           {"trainings", outcome.trainings}};
-  add_structure(outcome.dense, task, "_dense", numbers);
+std::map<std::string, double> trial_measures(const TrialOutcome& outcome, int epochs, const tasks::Task& task,
+                                             const DetectSettings& detect) {
+  std::map<std::string, double> numbers = {{"epochs_used", epochs}};
+  if (outcome.trainings > 0) {
+    numbers["trainings"] = outcome.trainings;
+  }
+  if (outcome.dense.layers() > 0) {
+    numbers["learned"] = outcome.learned ? kPercent : 0;
+    numbers["dense_accuracy"] = outcome.dense_accuracy;
+    add_structure(outcome.dense, task, "_dense", numbers);
+  }
   if (outcome.winners.empty()) {
     return numbers;
   }
   const SculptedNetwork& first = outcome.winners.front();
   numbers["edges"] = first.network.edge_count();
   numbers["tied"] = static_cast<double>(outcome.winners.size());
-  add_success(outcome, task, numbers);
+  add_success(outcome, task, detect, numbers);
   add_structure(first.network, task, "", numbers);
   return numbers;
 }

@@ -9,7 +9,9 @@ namespace modlab::methods {
 
 // What figures and claims ask of a trial, by name. Shares are in percent of the networks that are tied for the fewest
 // edges, so that ties stay open; `_optimistic` and `_pessimistic` take the best and the worst of them, as if someone
-// had chosen. A trial whose dense network did not learn has no other numbers than that. What means nothing is left out.
-std::map<std::string, double> trial_measures(const TrialOutcome& outcome, int epochs, const tasks::Task& task);
+// had chosen. A trial whose dense network did not learn has no other numbers than that. What means nothing, or is not
+// known of networks from elsewhere, is left out.
+std::map<std::string, double> trial_measures(const TrialOutcome& outcome, int epochs, const tasks::Task& task,
+                                             const DetectSettings& detect);
 
 }  // namespace modlab::methods

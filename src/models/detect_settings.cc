@@ -1,13 +1,14 @@
-#include "methods/detect/settings_text.h"
+#include "models/detect_settings.h"
 
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 
 #include "core/errors.h"
 #include "core/text.h"
 
-namespace modlab::methods {
+namespace modlab::models {
 namespace {
 
 template <typename Choice>
@@ -45,6 +46,21 @@ struct Names<ClusterIndex> {
 };
 
 }  // namespace
+
+void check(const DetectSettings& settings) {
+  if (settings.hops < 0) {
+    throw ConfigError("the number of hops must not be negative; 0 looks at all layers");
+  }
+  if (!std::isfinite(settings.threshold)) {
+    throw ConfigError("the threshold of the cluster index must be a finite number");
+  }
+  if (!(settings.merging >= 0 && settings.merging <= 1)) {
+    throw ConfigError("the merging threshold must be a share of edges, from 0 to 1");
+  }
+  if (settings.linkage == Linkage::kWard && settings.distance != Distance::kEuclidean) {
+    throw ConfigError("ward linkage is defined for euclidean distance only; choose that, or another linkage");
+  }
+}
 
 template <typename Choice>
 std::vector<std::string> choice_names() {
@@ -90,4 +106,4 @@ template Linkage read_choice(const std::string& setting, const std::string& text
 template Distance read_choice(const std::string& setting, const std::string& text);
 template ClusterIndex read_choice(const std::string& setting, const std::string& text);
 
-}  // namespace modlab::methods
+}  // namespace modlab::models

@@ -1,10 +1,10 @@
-#include "methods/detect/settings_text.h"
+#include "models/detect_settings.h"
 
 #include <gtest/gtest.h>
 
 #include "core/errors.h"
 
-namespace modlab::methods {
+namespace modlab::models {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -17,7 +17,7 @@ void expect_names(const Names& expected) {
   }
 }
 
-TEST(SettingsText, HasThePublishedNames) {
+TEST(DetectSettings, HasThePublishedNames) {
   expect_names<Direction>({"outgoing", "incoming", "bidirectional"});
   expect_names<Linkage>({"average", "complete", "single", "ward"});
   expect_names<Distance>({"cosine", "jaccard", "euclidean"});
@@ -26,7 +26,7 @@ TEST(SettingsText, HasThePublishedNames) {
   EXPECT_EQ(name_of(ClusterIndex::kDaviesBouldin), "db-index");
 }
 
-TEST(SettingsText, SaysWhatThereIs) {
+TEST(DetectSettings, SaysWhatThereIs) {
   try {
     read_choice<Distance>("distance", "cosin");
     FAIL() << "'cosin' is no distance";
@@ -37,4 +37,4 @@ TEST(SettingsText, SaysWhatThereIs) {
 }
 
 }  // namespace
-}  // namespace modlab::methods
+}  // namespace modlab::models
