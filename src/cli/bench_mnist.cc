@@ -116,7 +116,7 @@ void print_mnist_row(const MnistRow& row, double peak_gflops) {
 ordered_json measure_threads(const std::vector<Work>& list, const engine::Kernels<float>& kernels, bool quiet) {
   constexpr const char* kModels[] = {"modular", "modular-shared", "dense"};
   constexpr int kNetworks = 4;
-  constexpr int kRepeats = 3;
+  constexpr int kRepeats = 7;
   ordered_json rows = ordered_json::array();
   for (const Work& work : list) {
     if (!is_one_of(kModels, work)) {

@@ -215,7 +215,7 @@ nlohmann::ordered_json grow(const BranchRequest& request, const models::RunSpec&
       accuracy += result.accuracy;
       edges += result.network.edge_count();
       learned += result.accuracy >= run.sculpt.threshold ? 1 : 0;
-      const methods::Detection detection = methods::detect(methods::to_layered(result.network), {});
+      const methods::Detection detection = methods::detect(methods::to_layered(result.network), run.detect);
       expected += methods::is_success(detection, suite.tasks.front()).value_or(false) ? 1 : 0;
     }
     rows.push_back({{"branch", methods::branch_name(branch)},
@@ -225,19 +225,21 @@ nlohmann::ordered_json grow(const BranchRequest& request, const models::RunSpec&
                     {"mean_edges", edges / count},
                     {"mean_accuracy", accuracy / count},
                     {"meet_threshold", learned},
-                    {"true_modules", expected}});
+                    {"true_modules", expected},
+                    {"same_mask", methods::keeps_mask(branch)}});
   }
   return rows;
 }
 
 void print_branches(const nlohmann::ordered_json& rows) {
   for (const nlohmann::ordered_json& row : rows) {
+    const std::string modules = row["same_mask"].get<bool>()
+                                    ? "the same wiring"
+                                    : fmt::format("{} have the true modules", row["true_modules"].get<int>());
     fmt::print(
-        "         {:<13} from level {:>2} ({} edges): {:>2} of {} meet the threshold, mean accuracy {:.1f} %, "
-        "{} have the true modules\n",
+        "         {:<13} from level {:>2} ({} edges): {:>2} of {} meet the threshold, mean accuracy {:.1f} %, {}\n",
         row["branch"].get<std::string>(), row["level"].get<int>(), row["edges_of_level"].get<int>(),
-        row["meet_threshold"].get<int>(), row["networks"].get<int>(), row["mean_accuracy"].get<double>(),
-        row["true_modules"].get<int>());
+        row["meet_threshold"].get<int>(), row["networks"].get<int>(), row["mean_accuracy"].get<double>(), modules);
   }
 }
 

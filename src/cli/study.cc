@@ -191,6 +191,14 @@ studies::GivenTrials read_networks(const studies::StudyPlan& plan, const std::st
   return given;
 }
 
+// Without their folders, which mean nothing elsewhere.
+std::vector<std::string> file_names(const std::vector<std::string>& files) {
+  std::vector<std::string> names;
+  std::ranges::transform(files, std::back_inserter(names),
+                         [](const std::string& file) { return std::filesystem::path(file).filename().string(); });
+  return names;
+}
+
 // However the training ends, the store is left as one file.
 struct ClosedStore {
   studies::Store& store;
@@ -205,8 +213,8 @@ int run_study_verb(const Arguments& arguments) {
   const bool is_given = arguments.has("networks");
   const studies::GivenTrials given = is_given ? read_networks(plan, request.study.name, files) : studies::GivenTrials();
   {
-    const std::string machine =
-        is_given ? studies::given_machine(join_text(files, ", ")) : machine_text(threads, engine::kernels().target);
+    const std::string machine = is_given ? studies::given_machine(join_text(file_names(files), ", "))
+                                         : machine_text(threads, engine::kernels().target);
     studies::Store store = studies::Store::open_or_create(
         request.folder,
         {request.study.name, request.study.text, request.study.source, request.preset, request.overrides, machine});

@@ -50,8 +50,12 @@ std::string axis_label(const Findings& findings, const std::string& axis) {
   if (const auto found = kSculptedLabels.find(axis); found != kSculptedLabels.end() && findings.plan().is_sculpted()) {
     return found->second;
   }
-  const auto found = kLabels.find(axis);
-  return found == kLabels.end() ? axis : found->second;
+  if (const auto found = kLabels.find(axis); found != kLabels.end()) {
+    return found->second;
+  }
+  std::string label = axis;
+  std::ranges::replace(label, '_', ' ');
+  return label;
 }
 
 // What stands above a panel: names speak for themselves, numbers need their axis.

@@ -13,6 +13,7 @@
 #include "report/gallery_sculpted.h"
 #include "report/tables.h"
 #include "studies/check_text.h"
+#include "studies/run_sculpted.h"
 #include "tasks/graph_svg.h"
 
 namespace modlab::report {
@@ -35,6 +36,7 @@ ordered_json overview_json(const Findings& findings, studies::Store& store) {
   int diverged = 0;
   double seconds = 0;
   double trainings = 0;
+  std::set<std::string> carvings;
   for (const studies::PlannedRun& run : plan.runs) {
     Count& count = counts[run.series];
     const auto found = results.find(run.id);
@@ -50,9 +52,12 @@ ordered_json overview_json(const Findings& findings, studies::Store& store) {
     if (all.insert(run.id).second && is_done) {
       ++done;
       diverged += found->second.diverged ? 1 : 0;
-      seconds += found->second.seconds;
-      const auto of_trial = found->second.sculpted.find("trainings");
-      trainings += of_trial == found->second.sculpted.end() ? 0 : of_trial->second;
+      // Runs that share a trial all know how long it took.
+      if (!plan.is_sculpted() || carvings.insert(studies::carving_id(run.spec)).second) {
+        seconds += found->second.seconds;
+        const auto of_trial = found->second.sculpted.find("trainings");
+        trainings += of_trial == found->second.sculpted.end() ? 0 : of_trial->second;
+      }
     }
   }
   ordered_json json;
@@ -61,8 +66,10 @@ ordered_json overview_json(const Findings& findings, studies::Store& store) {
   json["diverged"] = diverged;
   json["core_seconds"] = seconds;
   json["trainings"] = plan.is_sculpted() ? ordered_json(trainings) : ordered_json(nullptr);
+  json["carvings"] = plan.is_sculpted() ? ordered_json(carvings.size()) : ordered_json(nullptr);
   json["threads"] = nullptr;
   json["machine"] = store.study().machine;
+  json["given"] = store.study().holds_given();
   json["overrides"] = store.study().overrides;
   json["missing"] = ordered_json::array();
   json["series"] = ordered_json::array();

@@ -17,11 +17,9 @@ class Carvings {
   explicit Carvings(std::span<const models::RunSpec> runs) {
     std::unordered_map<std::string, std::size_t> known;
     for (std::size_t run = 0; run < runs.size(); ++run) {
-      models::RunSpec carved = runs[run];
-      carved.detect = {};
-      const auto [found, is_new] = known.emplace(models::run_id(carved), different_.size());
+      const auto [found, is_new] = known.emplace(carving_id(runs[run]), different_.size());
       if (is_new) {
-        different_.push_back(std::move(carved));
+        different_.push_back(runs[run]);
         runs_.emplace_back();
       }
       runs_[found->second].push_back(run);
@@ -49,6 +47,12 @@ void run_sculpted(std::span<const models::RunSpec> runs, const std::map<std::str
                              }
                              store.add(finished);
                            });
+}
+
+std::string carving_id(const models::RunSpec& run) {
+  models::RunSpec carved = run;
+  carved.detect = {};
+  return models::run_id(carved);
 }
 
 std::size_t different_carvings(std::span<const models::RunSpec> runs) { return Carvings(runs).different().size(); }

@@ -14,6 +14,9 @@ namespace modlab::studies {
 void run_sculpted(std::span<const models::RunSpec> runs, const std::map<std::string, tasks::TaskSuite>& suites,
                   int threads, const engine::Kernels<float>& kernels, methods::SculptProgress& progress, Store& store);
 
+// The same for runs that share one training and pruning.
+std::string carving_id(const models::RunSpec& run);
+
 // How many networks that will be.
 std::size_t different_carvings(std::span<const models::RunSpec> runs);
 

@@ -168,7 +168,7 @@ onPage("says when nothing was learned", study, {}, async (page, report) => {
 onPage("speaks of trials, not of settings that were chosen", study, {}, async (page) => {
   assert.equal(await page.locator("#settings").count(), 0);
   assert.equal(await page.locator(".bar-links >> text=Settings").count(), 0);
-  assert.match(await words(page.locator(".stats")), /networks sculpted 16 .*trainings 14,268 /);
+  assert.match(await words(page.locator(".stats")), /runs 16 .*trainings 14,268 in 16 trials/);
   assert.doesNotMatch(await words(page.locator(".stats")), /diverged/);
   assert.match(await words(page.locator("#reading")), /True modules.*Error over seeds/);
   assert.doesNotMatch(await words(page.locator("#reading")), /splits|Wiring/);

@@ -26,7 +26,7 @@ function stats(report: Report): HTMLElement {
     { class: "stats" },
     stat(
       count(overview.done),
-      sculpted ? "networks sculpted" : "networks trained",
+      sculpted ? "runs" : "networks trained",
       overview.done < overview.planned ? `${percent}\u00a0% of ${count(overview.planned)}` : "all that were planned",
     ),
     overview.core_seconds > 0 || !sculpted
@@ -37,7 +37,9 @@ function stats(report: Report): HTMLElement {
         )
       : null,
     sculpted
-      ? stat(count(overview.trainings ?? 0), "trainings", "of dense and pruned networks")
+      ? overview.given
+        ? null
+        : stat(count(overview.trainings ?? 0), "trainings", `in ${plural(overview.carvings ?? overview.done, "trial")}`)
       : stat(
           count(overview.diverged),
           "diverged",
@@ -47,7 +49,7 @@ function stats(report: Report): HTMLElement {
       ? el(
           "div",
           { class: "stat stat-machine" },
-          el("dt", {}, "machine"),
+          el("dt", {}, overview.given ? "trained elsewhere" : "machine"),
           el(
             "dd",
             {},
@@ -80,16 +82,17 @@ function banner(report: Report): HTMLElement | null {
       el("span", { class: "missing-number" }, `${count(series.done)} of ${count(series.planned)}`),
     ),
   );
+  const unfinished = overview.given ? "Some runs have no network." : "This study is not finished.";
   return el(
     "aside",
-    { class: "banner", role: "note", "aria-label": "This study is not finished" },
-    el("strong", {}, nothing ? "Nothing has been trained yet." : "This study is not finished."),
+    { class: "banner", role: "note", "aria-label": unfinished.replace(/\.$/, "") },
+    el("strong", {}, nothing ? "Nothing has been trained yet." : unfinished),
     el(
       "p",
       {},
       nothing
         ? "The page shows what is planned. Run the study and write the report again."
-        : `${plural(left, "run")} of ${count(overview.planned)} ${left === 1 ? "is" : "are"} missing; charts and claims use what there is. Run the study again to train the rest.`,
+        : `${plural(left, "run")} of ${count(overview.planned)} ${left === 1 ? "is" : "are"} missing; charts and claims use what there is.${overview.given ? "" : " Run the study again to train the rest."}`,
     ),
     rows.length ? el("ul", { class: "missing" }, rows) : null,
   );

@@ -21,9 +21,11 @@ export interface Overview {
   done: number;
   diverged: number;
   core_seconds: number;
-  trainings?: number | null; // in all trials of a study of sculpted networks
+  trainings?: number | null; // in all trials of a study of sculpted networks, and
+  carvings?: number | null; // how many trials that were: runs may share one
   threads: number | null;
   machine: string;
+  given?: boolean; // networks that were trained elsewhere
   overrides: string[]; // "epochs=100", as given on the command line
   missing: { series: string; planned: number; done: number }[]; // empty when all is there
   series: { name: string; runs: number; settings: number }[]; // settings: how many configurations were tuned over
@@ -298,8 +300,10 @@ export function completeReport(given: Partial<Report>): Report {
       diverged: overview.diverged ?? 0,
       core_seconds: overview.core_seconds ?? 0,
       trainings: overview.trainings ?? null,
+      carvings: overview.carvings ?? null,
       threads: overview.threads ?? null,
       machine: overview.machine ?? "",
+      given: overview.given ?? false,
       overrides: overview.overrides ?? [],
       missing: overview.missing ?? [],
       series: overview.series ?? [],

@@ -107,6 +107,8 @@ Branch branch_from_name(const std::string& name) {
   throw ConfigError(fmt::format("unknown branch '{}'; it is one of random, reinitialised, rewound, one-shot", name));
 }
 
+bool keeps_mask(Branch branch) { return branch == Branch::kReinitialised || branch == Branch::kRewound; }
+
 std::vector<const PruneStep*> accepted_steps(const SculptedNetwork& carved) {
   std::vector<const PruneStep*> steps;
   for (const PruneStep& step : carved.steps) {

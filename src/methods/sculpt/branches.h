@@ -18,6 +18,8 @@ enum class Branch {
 };
 
 std::string branch_name(Branch branch);
+// Whether its networks have the wiring, and so the modules, of the one in the history.
+bool keeps_mask(Branch branch);
 // Throws ConfigError for an unknown name.
 Branch branch_from_name(const std::string& name);
 
