@@ -34,8 +34,8 @@ struct LayeredNetwork {
 };
 
 // Sorts the edges, leaves out those with weight zero, and fills in missing biases. Throws FormatError, `source` first,
-// where there is no layer of edges, an empty layer of units or one of more than a million, sizes do not meet, an index is
-// outside of its layer, a pair of units has two edges, or a number is not finite.
+// where there is no layer of edges, an empty layer of units or one of more than a million, sizes do not meet, an index
+// is outside of its layer, a pair of units has two edges, or a number is not finite.
 LayeredNetwork checked(LayeredNetwork network, const std::string& source);
 
 // The network of dense matrices [out][in], row after row; zeros are no edges. As above.
