@@ -37,7 +37,7 @@ std::string task_of(const NamedNetwork& named) {
     std::ranges::transform(*sizes, std::back_inserter(parts), [](const ordered_json& size) { return size.dump(); });
     name = fmt::format("sculpt/{}", fmt::join(parts, "-"));
   } else {
-    throw FormatError(fmt::format("network '{}' does not say its task (\"task\" or \"modularity\")", named.id));
+    throw FormatError(fmt::format(R"(network '{}' does not say its task ("task" or "modularity"))", named.id));
   }
   return methods::published_task(name).value_or(name);
 }
@@ -50,7 +50,7 @@ std::string key_of(const std::string& task, std::span<const int> hidden, double 
 std::string key_of(const NamedNetwork& named) {
   const std::optional<double> seed = number(named, "seed");
   if (!seed) {
-    throw FormatError(fmt::format("network '{}' does not say its training seed (\"seed\")", named.id));
+    throw FormatError(fmt::format(R"(network '{}' does not say its training seed ("seed"))", named.id));
   }
   const std::vector<int>& widths = named.network.widths;
   return key_of(task_of(named), std::span(widths).subspan(1, widths.size() - 2), *seed);
