@@ -74,7 +74,7 @@ Timing time_steps(const Work& work, int steps, int repeats, const engine::Kernel
   return best;
 }
 
-StepTime time_image_steps(const Work& work, int repeats, const engine::Kernels<float>& kernels) {
+SpentTime time_image_steps(const Work& work, int repeats, const engine::Kernels<float>& kernels) {
   models::RunSpec given = work.spec;
   given.epochs = 1;
   const models::Plan plan = models::make_plan({given});
@@ -87,14 +87,13 @@ StepTime time_image_steps(const Work& work, int repeats, const engine::Kernels<f
   const int samples = data[engine::Part::kTrain].count();
   const int steps = (samples + spec.batch_size - 1) / spec.batch_size;
   const engine::LaneSettings lane = models::make_lane(spec, blueprint, plan.suite_of(spec));
-  StepTime best;
+  SpentTime best;
   for (int repeat = 0; repeat < repeats; ++repeat) {
     engine::Progress progress;
     const auto network = models::make_image_network<float>(blueprint, engine::solo::kernels_for(kernels.target));
     const Stopwatch watch;
     engine::solo::train_solo(kernels, *network, data, blueprint.block, lane, progress);
-    const SpentTime step = watch.spent().per(1e-6 * steps);
-    best.improve({step.wall, step.processor});
+    best.improve(watch.spent().per(steps));
   }
   return best;
 }

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "bench/curve.h"
-#include "bench/step_time.h"
+#include "bench/stopwatch.h"
 #include "bench/work.h"
 #include "engine/kernels/kernels.h"
 
@@ -27,7 +27,7 @@ Timing time_steps(const Work& work, int steps, int repeats, const engine::Kernel
 
 // Training steps alone of one network on images, one thread, the best of `repeats`. Setting up the training is within:
 // it is less than a percent.
-StepTime time_image_steps(const Work& work, int repeats, const engine::Kernels<float>& kernels);
+SpentTime time_image_steps(const Work& work, int repeats, const engine::Kernels<float>& kernels);
 
 // Of the images that a run learns from: how many of their pixels the first layer's products take, zeros being left out.
 struct PixelShare {

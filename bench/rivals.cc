@@ -100,9 +100,10 @@ std::optional<MnistRivalTiming> time_mnist_rival(const Work& work, const std::st
   if (output.status != 0 || !report.is_object() || !report.contains("processor_us_per_step")) {
     return std::nullopt;
   }
-  return MnistRivalTiming{{report["us_per_step"].get<double>(), report.at("processor_us_per_step").get<double>()},
-                          report.value("torch", "?"),
-                          report.value("blas", "?")};
+  return MnistRivalTiming{
+      {1e-6 * report["us_per_step"].get<double>(), 1e-6 * report.at("processor_us_per_step").get<double>()},
+      report.value("torch", "?"),
+      report.value("blas", "?")};
 }
 
 Curve train_mnist_rival(const Work& work, const std::string& folder, int seed) {

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "bench/curve.h"
-#include "bench/step_time.h"
 #include "bench/stopwatch.h"
 #include "bench/trial_numbers.h"
 #include "bench/work.h"
@@ -24,7 +23,7 @@ std::optional<RivalTiming> time_rival(const std::string& rival, const Work& work
 
 // The same for bench/rivals/mnist.py: training steps alone on the files in `folder`, as usually written or tuned.
 struct MnistRivalTiming {
-  StepTime step;
+  SpentTime step;
   std::string torch;
   std::string blas;
 };

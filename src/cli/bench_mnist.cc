@@ -28,16 +28,16 @@ using nlohmann::ordered_json;
 // A network on MNIST: the best times of each side.
 struct MnistRow {
   Work work;
-  bench::StepTime ours;
-  std::optional<bench::StepTime> eager, tuned;
+  bench::SpentTime ours;
+  std::optional<bench::SpentTime> eager, tuned;
   double flops = 0;  // of a step; zero pixels count as any others
 
-  double gflops() const { return flops / ours.wall_us * 1e-3; }
+  double gflops() const { return flops / ours.wall * 1e-9; }
 };
 
 // How many times as long the rival takes, on the clock or of the processor.
-std::optional<double> ratio(const std::optional<bench::StepTime>& rival, const bench::StepTime& ours,
-                            double bench::StepTime::*time) {
+std::optional<double> ratio(const std::optional<bench::SpentTime>& rival, const bench::SpentTime& ours,
+                            double bench::SpentTime::*time) {
   return rival ? std::optional(*rival.*time / ours.*time) : std::nullopt;
 }
 
@@ -58,7 +58,7 @@ MnistRow measure_mnist(const Work& work, bool against_torch, const engine::Kerne
   constexpr int kRounds = 4;
   constexpr int kRepeats = 2;
   MnistRow row{work, {}, {}, {}, flops_per_step(work.spec)};
-  const auto measure_rival = [&](bool tuned, std::optional<bench::StepTime>& best) {
+  const auto measure_rival = [&](bool tuned, std::optional<bench::SpentTime>& best) {
     const auto timing = against_torch ? bench::time_mnist_rival(work, tasks::mnist_folder(), tuned) : std::nullopt;
     if (timing) {
       best = best.value_or(timing->step);
@@ -78,19 +78,19 @@ MnistRow measure_mnist(const Work& work, bool against_torch, const engine::Kerne
 ordered_json mnist_row_json(const MnistRow& row, double peak_gflops) {
   ordered_json object;
   object["work"] = row.work.name;
-  const auto add_times = [&](const std::string& prefix, double bench::StepTime::*time) {
-    object[prefix + "ours_us_per_net_step"] = row.ours.*time;
+  const auto add_times = [&](const std::string& prefix, double bench::SpentTime::*time) {
+    object[prefix + "ours_us_per_net_step"] = 1e6 * row.ours.*time;
     object[prefix + "ratio_eager"] = ratio_json(ratio(row.eager, row.ours, time));
     object[prefix + "ratio_eager_tuned"] = ratio_json(ratio(row.tuned, row.ours, time));
     if (row.eager) {
-      object[prefix + "rivals_us_per_net_step"]["eager"] = *row.eager.*time;
+      object[prefix + "rivals_us_per_net_step"]["eager"] = 1e6 * *row.eager.*time;
     }
     if (row.tuned) {
-      object[prefix + "rivals_us_per_net_step"]["eager-tuned"] = *row.tuned.*time;
+      object[prefix + "rivals_us_per_net_step"]["eager-tuned"] = 1e6 * *row.tuned.*time;
     }
   };
-  add_times("", &bench::StepTime::wall_us);
-  add_times("processor_", &bench::StepTime::processor_us);
+  add_times("", &bench::SpentTime::wall);
+  add_times("processor_", &bench::SpentTime::processor);
   object["flops_per_step"] = row.flops;
   object["gflops"] = row.gflops();
   object["percent_of_peak"] = 100 * row.gflops() / peak_gflops;
@@ -98,17 +98,17 @@ ordered_json mnist_row_json(const MnistRow& row, double peak_gflops) {
 }
 
 void print_mnist_row(const MnistRow& row, double peak_gflops) {
-  const auto us_text = [](const std::optional<bench::StepTime>& time) {
-    return time ? fmt::format("{:.0f}", time->wall_us) : "-";
+  const auto us_text = [](const std::optional<bench::SpentTime>& time) {
+    return time ? fmt::format("{:.0f}", 1e6 * time->wall) : "-";
   };
-  const auto times = [&](const std::optional<bench::StepTime>& rival, double bench::StepTime::*time) {
+  const auto times = [&](const std::optional<bench::SpentTime>& rival, double bench::SpentTime::*time) {
     return ratio_text(ratio(rival, row.ours, time));
   };
   fmt::print("{:<20} {:>8.1f} {:>9.1f} {:>6.1f} {:>8} {:>8} {:>7} {:>7}   {:>8.1f} {:>7} {:>7}\n", row.work.name,
-             row.ours.wall_us, row.gflops(), 100 * row.gflops() / peak_gflops, us_text(row.eager), us_text(row.tuned),
-             times(row.eager, &bench::StepTime::wall_us), times(row.tuned, &bench::StepTime::wall_us),
-             row.ours.processor_us, times(row.eager, &bench::StepTime::processor_us),
-             times(row.tuned, &bench::StepTime::processor_us));
+             1e6 * row.ours.wall, row.gflops(), 100 * row.gflops() / peak_gflops, us_text(row.eager),
+             us_text(row.tuned), times(row.eager, &bench::SpentTime::wall), times(row.tuned, &bench::SpentTime::wall),
+             1e6 * row.ours.processor, times(row.eager, &bench::SpentTime::processor),
+             times(row.tuned, &bench::SpentTime::processor));
   std::fflush(stdout);
 }
 

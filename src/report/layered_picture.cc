@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "core/errors.h"
 #include "core/text.h"
 #include "methods/detect/cross_edges.h"
 #include "report/layered_layout.h"
+#include "tasks/area_colours.h"
 #include "tasks/svg_text.h"
 
 namespace modlab::report {
@@ -33,23 +33,6 @@ constexpr double kNameSize = 11;
 constexpr double kUnitSize = 9.5;
 constexpr double kLeastWidth = 480;
 constexpr double kMostTitleWidth = 900;
-
-struct Colours {
-  const char* fill;
-  const char* line;
-};
-
-// Those of the areas in drawings of tasks, and more of their kind.
-constexpr std::array<Colours, 8> kColours = {{{"#dde5f6", "#44558f"},
-                                              {"#fde3d8", "#8f5030"},
-                                              {"#e0eed2", "#44702c"},
-                                              {"#f4efc9", "#77661c"},
-                                              {"#ece0f3", "#6b4488"},
-                                              {"#d8f0f0", "#2c6b70"},
-                                              {"#f9dde6", "#8f3f5c"},
-                                              {"#e6e6e1", "#5a5a50"}}};
-
-const Colours& colours_of(std::size_t module) { return kColours[module % kColours.size()]; }
 
 // Okabe and Ito's, as in drawings of tasks.
 constexpr const char* kPositive = "#0072b2";
@@ -232,7 +215,7 @@ text { font-family: Helvetica, Arial, "Liberation Sans", sans-serif; fill: #1b1b
     std::string svg;
     for (std::size_t module = 0; module < layout_.modules.size(); ++module) {
       const Box& box = layout_.modules[module];
-      const Colours& colours = colours_of(module);
+      const tasks::AreaColours& colours = tasks::area_colours(module);
       svg += fmt::format(
           "<rect class=\"area\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"9\" fill=\"{}\" "
           "stroke=\"{}\" stroke-opacity=\"0.45\"><title>{}</title></rect>\n",
@@ -247,7 +230,7 @@ text { font-family: Helvetica, Arial, "Liberation Sans", sans-serif; fill: #1b1b
     for (std::size_t module = 0; module < layout_.modules.size(); ++module) {
       const Box& box = layout_.modules[module];
       svg += fmt::format("<text class=\"module\" x=\"{:.1f}\" y=\"{:.1f}\" style=\"fill: {}; stroke: {}\">{}</text>\n",
-                         box.left + 6, box.top + 13, colours_of(module).line, colours_of(module).fill,
+                         box.left + 6, box.top + 13, tasks::area_colours(module).line, tasks::area_colours(module).fill,
                          escape_xml(picture_.modules[module]));
     }
     return svg;
@@ -367,7 +350,7 @@ std::string layered_dot(const LayeredPicture& picture) {
   for (std::size_t number = 0; number < picture.hierarchy.modules.size(); ++number) {
     const Module& module = picture.hierarchy.modules[number];
     dot += fmt::format("  subgraph cluster_{} {{\n    label={};\n    style=\"rounded,filled\";\n    color=\"{}\";\n",
-                       number, quoted(picture.modules[number]), colours_of(number).fill);
+                       number, quoted(picture.modules[number]), tasks::area_colours(number).fill);
     for (int layer = module.first_layer; layer <= module.last_layer; ++layer) {
       for (const int unit : module.units[layer]) {
         dot += fmt::format("    {} [label={}];\n", id({layer, unit}), quoted(picture.names.of({layer, unit})));

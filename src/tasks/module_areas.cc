@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
+#include "tasks/area_colours.h"
 #include "tasks/svg_text.h"
 
 namespace modlab::tasks {
@@ -18,19 +18,6 @@ constexpr double kNameSize = 11;
 constexpr double kCorner = 10;
 constexpr double kSmallStep = 16;
 constexpr double kAreaGap = 6;
-
-struct Colours {
-  const char* fill;
-  const char* line;
-};
-
-// Pale enough for text and wires on them; neighbours in the list differ in hue.
-constexpr std::array<Colours, 6> kColours = {{{"#dde5f6", "#44558f"},
-                                              {"#fde3d8", "#8f5030"},
-                                              {"#e0eed2", "#44702c"},
-                                              {"#f4efc9", "#77661c"},
-                                              {"#ece0f3", "#6b4488"},
-                                              {"#d8f0f0", "#2c6b70"}}};
 
 // What one layer has of a module.
 struct Extent {
@@ -181,7 +168,7 @@ std::string draw_areas(const Layout& layout, const std::vector<TaskModule>& modu
   straighten(layout, areas);
   std::string svg;
   for (const Area& area : areas) {
-    const Colours& colours = kColours[area.module % kColours.size()];
+    const AreaColours& colours = area_colours(area.module);
     const Extent& first = area.extents.front();
     svg += fmt::format(
         "<path fill=\"{0}\" stroke=\"{1}\" stroke-opacity=\"0.35\" d=\"{2}\"/>\n"

@@ -4,6 +4,7 @@ import { curveChart, curveLines } from "./curve";
 import { clear, el } from "./dom";
 import { count, measured, plural } from "./format";
 import { imageParts } from "./image_parts";
+import { networksSection } from "./networks_section";
 import type { Palette } from "./palette";
 import type { Network, Report } from "./report";
 import { isWide, routingDrawing, routingKey } from "./routing";
@@ -55,15 +56,8 @@ function card(network: Network, palette: Palette): HTMLElement {
 }
 
 export function gallerySection(report: Report, palette: Palette): HTMLElement {
-  const section = el(
-    "section",
-    { id: "networks", class: "section", "aria-labelledby": "networks-title" },
-    el("h2", { id: "networks-title" }, "Networks"),
-    el(
-      "p",
-      { class: "section-lede" },
-      "What single networks learned: their wiring over the true one, and how they got there.",
-    ),
+  const section = networksSection(
+    "What single networks learned: their wiring over the true one, and how they got there.",
   );
   if (!report.gallery.length) {
     section.append(el("p", { class: "nothing" }, "There are no networks to show yet."));

@@ -278,7 +278,7 @@ export const kPool: { light: string; dark: string }[] = [
   { light: "#3d8fb5", dark: "#7fd0f0" },
 ];
 
-// Modules of sculpted networks, in the colours that true modules have in the task's drawing (src/tasks/module_areas.cc).
+// Modules of sculpted networks, in the colours that true modules have in the task's drawing (src/tasks/area_colours.h).
 // Like that drawing they are for white paper; CSS turns both around in the dark.
 export const kAreas: { fill: string; line: string }[] = [
   { fill: "#dde5f6", line: "#44558f" },
@@ -287,6 +287,8 @@ export const kAreas: { fill: string; line: string }[] = [
   { fill: "#f4efc9", line: "#77661c" },
   { fill: "#ece0f3", line: "#6b4488" },
   { fill: "#d8f0f0", line: "#2c6b70" },
+  { fill: "#f9dde6", line: "#8f3f5c" },
+  { fill: "#e6e6e1", line: "#5a5a50" },
 ];
 // Of a module that is none of them.
 export const kOtherArea = { fill: "#e9e9e5", line: "#5a5a50" };

@@ -3,6 +3,7 @@ import { cellChooser } from "./cell_chooser";
 import { clear, el } from "./dom";
 import type { Child } from "./dom";
 import { count, measured, plural, prose } from "./format";
+import { networksSection } from "./networks_section";
 import type { Report, Sculpted, SculptedCell, SculptedRank, Task } from "./report";
 import { isNumber } from "./report";
 import { sculptedCells } from "./sculpted_details";
@@ -136,15 +137,8 @@ function taskCard(task: Task | undefined, cell: SculptedCell): HTMLElement {
 }
 
 export function sculptedSection(report: Report): HTMLElement {
-  const section = el(
-    "section",
-    { id: "networks", class: "section", "aria-labelledby": "networks-title" },
-    el("h2", { id: "networks-title" }, "Networks"),
-    el(
-      "p",
-      { class: "section-lede" },
-      "What is left of single networks, beside the graph of their task, and how they were pruned.",
-    ),
+  const section = networksSection(
+    "What is left of single networks, beside the graph of their task, and how they were pruned.",
   );
   const cells = sculptedCells(report.sculpted);
   if (!cells.length) {
