@@ -122,7 +122,7 @@ int show_study(const Arguments& arguments) {
   }
   fmt::print("\n{}\n", plan_table(request.study, plan, finished));
   fmt::print("Figures {}, claims {}, tuned: {}.\n", request.study.figures.size(), request.study.claims.size(),
-             join_text(request.study.analysis.tune, ", "));
+             request.study.analysis.tune.empty() ? "nothing" : join_text(request.study.analysis.tune, ", "));
   const std::vector<models::RunSpec> missing = studies::missing_runs(plan, finished);
   const std::size_t planned = studies::different_runs(plan);
   fmt::print("{} of {} runs are in {}.\n", planned - missing.size(), planned, request.folder);
