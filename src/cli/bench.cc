@@ -23,7 +23,7 @@ struct Suite {
 constexpr Suite kSuites[] = {
     {"boolean", bench_boolean}, {"mnist", bench_mnist}, {"sculpt", bench_sculpt}, {"detect", bench_detect}};
 
-const std::vector<Option>& options() {
+const std::vector<Option>& bench_options() {
   static const std::vector<Option> kOptions = {
       {"against", Arity::kOne, "torch", "also measure PyTorch on the same work (takes some minutes)", {}},
       {"curves",
@@ -39,7 +39,7 @@ const std::vector<Option>& options() {
   return kOptions;
 }
 
-void print_help() {
+void print_bench_help() {
   fmt::print(
       "modlab bench: how fast the engine is on this machine, one thread, and against PyTorch\n\n"
       "  modlab bench\n"
@@ -55,7 +55,7 @@ void print_help() {
       "{}\n"
       "Every figure is measured in this run. On Boolean work PyTorch's are extrapolated from fewer epochs, of long\n"
       "trials from a part of them.\n",
-      describe_options(options()));
+      describe_options(bench_options()));
 }
 
 BenchRequest read_request(const Arguments& arguments) {
@@ -122,9 +122,9 @@ nlohmann::ordered_json ratio_json(const std::optional<double>& ratio) {
 }
 
 int run_bench(std::span<const std::string> words) {
-  const Arguments arguments(words, options());
+  const Arguments arguments(words, bench_options());
   if (arguments.has("help")) {
-    print_help();
+    print_bench_help();
     return 0;
   }
   const BenchRequest request = read_request(arguments);

@@ -15,7 +15,7 @@ using nlohmann::ordered_json;
 
 constexpr double kDensity = 0.02;
 constexpr std::uint64_t kSeed = 0;
-constexpr int kRepeats = 3;
+constexpr int kDetectRepeats = 3;
 
 void print_row(const bench::DetectWork& work, const bench::DetectTiming& timing) {
   fmt::print("{:<20} {:>8} {:>9.3f} {:>9.3f}  {:<18} {:<18} {:>7}\n", work.name, timing.edges, timing.time.wall,
@@ -31,13 +31,13 @@ int bench_detect(const BenchRequest& request) {
   const double load = load_average();
   if (!request.as_json) {
     fmt::print("One thread; modules of random networks with {:g} % of all edges, the best of {}\n\n", 100 * kDensity,
-               kRepeats);
+               kDetectRepeats);
     fmt::print("{:<20} {:>8} {:>9} {:>9}  {:<18} {:<18} {:>7}\n", "layers", "edges", "seconds", "CPU s", "live units",
                "clusters", "modules");
   }
   ordered_json rows = ordered_json::array();
   for (const bench::DetectWork& work : list) {
-    const bench::DetectTiming timing = bench::time_detection(work.widths, kDensity, kSeed, kRepeats);
+    const bench::DetectTiming timing = bench::time_detection(work.widths, kDensity, kSeed, kDetectRepeats);
     rows.push_back({{"work", work.name},
                     {"edges", timing.edges},
                     {"seconds", timing.time.wall},

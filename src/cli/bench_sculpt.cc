@@ -18,7 +18,7 @@ using bench::TrialNumbers;
 using bench::Work;
 using nlohmann::ordered_json;
 
-constexpr int kRepeats = 3;
+constexpr int kSculptRepeats = 3;
 
 // PyTorch's trials, whole ones or what their first unit steps took.
 struct RivalTrials {
@@ -75,12 +75,12 @@ RivalTrials measure_torch(const Work& work, const bench::SculptTiming& ours, std
 
 SculptRow measure(const Work& work, const BenchRequest& request, const engine::Kernels<float>& kernels,
                   std::string& torch) {
-  SculptRow row{work, bench::time_sculpting(work, request.trials, kRepeats, kernels),
-                bench::time_sculpting(work, 1, kRepeats, kernels).per_trial(), std::nullopt};
+  SculptRow row{work, bench::time_sculpting(work, request.trials, kSculptRepeats, kernels),
+                bench::time_sculpting(work, 1, kSculptRepeats, kernels).per_trial(), std::nullopt};
   if (request.against_torch) {
     row.torch = measure_torch(work, row.ours, torch);
     // Once more behind the rival, so that a busy moment does not decide for one side.
-    row.ours.time.improve(bench::time_sculpting(work, request.trials, kRepeats, kernels).time);
+    row.ours.time.improve(bench::time_sculpting(work, request.trials, kSculptRepeats, kernels).time);
   }
   return row;
 }

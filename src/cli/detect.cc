@@ -42,7 +42,7 @@ std::vector<Option> detector_options() {
   };
 }
 
-const std::vector<Option>& options() {
+const std::vector<Option>& detect_options() {
   static const std::vector<Option> kOptions = [] {
     std::vector<Option> all = {
         {"json", Arity::kSwitch, "", "print one JSON object a line", {}},
@@ -62,7 +62,7 @@ const std::vector<Option>& options() {
   return kOptions;
 }
 
-void print_help() {
+void print_detect_help() {
   fmt::print(
       "modlab detect: the modules of a sparse layered network\n\n"
       "  modlab train --task depth2 --model sparse --seed 0 --save sparse\n"
@@ -70,7 +70,7 @@ void print_help() {
       "Reads networks of layers: what `modlab train --save` wrote, other safetensors and npz files with a matrix for\n"
       "each layer, CSV with layer,from,to,weight, and JSON, one a line or an array; all also compressed with gzip.\n"
       "Without --json, many networks are a line each, and one is explained in full.\n\n{}",
-      describe_options(options()));
+      describe_options(detect_options()));
 }
 
 double real_value(const Arguments& arguments, const std::string& name, double otherwise) {
@@ -157,9 +157,9 @@ void refuse_for_many(const Arguments& arguments, std::size_t networks) {
 }  // namespace
 
 int run_detect(std::span<const std::string> words) {
-  const Arguments arguments(words, options());
+  const Arguments arguments(words, detect_options());
   if (arguments.has("help")) {
-    print_help();
+    print_detect_help();
     return 0;
   }
   ModuleLooker looker(look_settings(arguments));

@@ -12,7 +12,7 @@
 namespace modlab::cli {
 namespace {
 
-const std::vector<Option>& options() {
+const std::vector<Option>& export_options() {
   static const std::vector<Option> kOptions = {
       {"csv", Arity::kFlag, "", "tidy tables: runs, chosen, means, claims and timing", {}},
       {"curves", Arity::kFlag, "", "accuracies of every run and epoch too (large)", {}},
@@ -25,12 +25,12 @@ const std::vector<Option>& options() {
 }  // namespace
 
 int run_export(std::span<const std::string> words) {
-  const Arguments arguments(words, options());
+  const Arguments arguments(words, export_options());
   if (arguments.has("help") || words.empty()) {
     fmt::print(
         "modlab export: the results of a study as tables\n\n"
         "  modlab export results/boolean-quick --csv\n\n{}",
-        describe_options(options()));
+        describe_options(export_options()));
     return 0;
   }
   if (arguments.positional().size() != 1) {

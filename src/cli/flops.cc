@@ -22,7 +22,7 @@ using measures::Counting;
 using measures::FlopCount;
 using measures::TableOneRow;
 
-const std::vector<Option>& own_options() {
+const std::vector<Option>& own_flops_options() {
   static const std::vector<Option> kOptions = {
       {"exact", Arity::kSwitch, "", "with --json: what this program computes, instead of the paper's count", {}},
       {"table", Arity::kSwitch, "", "the paper's Table 1, computed from shapes and compared with what is printed", {}},
@@ -32,13 +32,13 @@ const std::vector<Option>& own_options() {
   return kOptions;
 }
 
-void print_help() {
+void print_flops_help() {
   fmt::print(
       "modlab flops: what training a network costs, without training it\n\n"
       "  modlab flops --task depth2 --model modular-shared --ratio 0.5 --batch-size 4 --epochs 100\n"
       "  modlab flops --table\n\n"
       "Takes the settings of `modlab train`, one value each.\n\nSettings\n{}\nOutput\n{}",
-      describe_options(setting_options()), describe_options(own_options()));
+      describe_options(setting_options()), describe_options(own_flops_options()));
 }
 
 std::string count_json(const FlopCount& count) {
@@ -187,12 +187,12 @@ models::RunSpec one_run(const Arguments& arguments) {
 
 int run_flops(std::span<const std::string> words) {
   std::vector<Option> options = setting_options();
-  options.insert(options.end(), own_options().begin(), own_options().end());
+  options.insert(options.end(), own_flops_options().begin(), own_flops_options().end());
   const std::vector<Option> published = published_options();
   options.insert(options.end(), published.begin(), published.end());
   const Arguments arguments(words, options);
   if (arguments.has("help")) {
-    print_help();
+    print_flops_help();
     return 0;
   }
   const models::RunSpec given = one_run(arguments);

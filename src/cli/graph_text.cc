@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "cli/graph_facts.h"
+#include "cli/page_width.h"
 #include "core/text.h"
 #include "tasks/task_file.h"
 
@@ -21,7 +22,6 @@ using tasks::TaskSuite;
 using tasks::TruthTable;
 using tasks::Wire;
 
-constexpr int kPageWidth = 96;
 // Tables up to this size are shown whole unless the person asks otherwise.
 constexpr int kWholeTableRows = 64;
 constexpr int kFirstRows = 16;

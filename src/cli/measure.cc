@@ -9,6 +9,7 @@
 #include "cli/snapshot.h"
 #include "cli/verbs.h"
 #include "core/text.h"
+#include "io/json_text.h"
 #include "measures/flops.h"
 #include "measures/matching.h"
 #include "measures/network_measures.h"
@@ -23,7 +24,7 @@ namespace {
 using measures::Counting;
 using nlohmann::ordered_json;
 
-const std::vector<Option>& options() {
+const std::vector<Option>& measure_options() {
   static const std::vector<Option> kOptions = {
       snapshot_option(),
       {"relaxed", Arity::kSwitch, "", "also the edit distance that lets any node stand for any other, at a price", {}},
@@ -33,12 +34,12 @@ const std::vector<Option>& options() {
   return kOptions;
 }
 
-void print_help() {
+void print_measure_help() {
   fmt::print(
       "modlab measure: how near a saved network is to the true structure, and what it cost\n\n"
       "  modlab train --task depth2 --model modular-shared --seed 0 --save nets\n"
       "  modlab measure nets/*.safetensors\n\n{}",
-      describe_options(options()));
+      describe_options(measure_options()));
 }
 
 struct TaskMeasures {
@@ -219,8 +220,6 @@ void print_text(const Measured& measured) {
   }
 }
 
-ordered_json number_or_null(double value) { return std::isnan(value) ? ordered_json() : ordered_json(value); }
-
 ordered_json cost_json(const std::optional<Cost>& cost) {
   if (!cost) {
     return nullptr;
@@ -244,13 +243,13 @@ void print_json(const Measured& measured) {
   }
   if (snapshot.network.spec.on_images) {
     output["seen_accuracy"] = snapshot.score("seen_accuracy");
-    output["image_specialisation"] = number_or_null(measured.network.image_specialisation);
+    output["image_specialisation"] = io::number_or_null(measured.network.image_specialisation);
   }
-  output["edit_distance"] = number_or_null(measured.network.edit_distance);
-  output["specialisation"] = number_or_null(measured.network.specialisation);
-  output["specialisation_max"] = number_or_null(measured.network.specialisation_max);
-  output["in_situ"] = number_or_null(measured.network.in_situ);
-  output["module_reuse"] = number_or_null(measured.network.module_reuse);
+  output["edit_distance"] = io::number_or_null(measured.network.edit_distance);
+  output["specialisation"] = io::number_or_null(measured.network.specialisation);
+  output["specialisation_max"] = io::number_or_null(measured.network.specialisation_max);
+  output["in_situ"] = io::number_or_null(measured.network.in_situ);
+  output["module_reuse"] = io::number_or_null(measured.network.module_reuse);
   for (std::size_t index = 0; index < measured.tasks.size(); ++index) {
     const TaskMeasures& found = measured.tasks[index];
     ordered_json task = {{"task", snapshot.network.suite.tasks[index].name}, {"accuracy", found.accuracy}};
@@ -273,9 +272,9 @@ void print_json(const Measured& measured) {
 }  // namespace
 
 int run_measure(std::span<const std::string> words) {
-  const Arguments arguments(words, options());
+  const Arguments arguments(words, measure_options());
   if (arguments.has("help")) {
-    print_help();
+    print_measure_help();
     return 0;
   }
   const std::string name = snapshot_name(arguments);

@@ -12,7 +12,7 @@
 namespace modlab::cli {
 namespace {
 
-const std::vector<Option>& options() {
+const std::vector<Option>& report_options() {
   static const std::vector<Option> kOptions = {
       {"out", Arity::kOne, "FILE", "where the page goes; default: DIR/report.html", {"o"}},
       {"figures", Arity::kOne, "FOLDER", "write every figure as SVG and PNG into this folder instead", {}},
@@ -25,7 +25,7 @@ const std::vector<Option>& options() {
 }  // namespace
 
 int run_report(std::span<const std::string> words) {
-  const Arguments arguments(words, options());
+  const Arguments arguments(words, report_options());
   if (arguments.has("help") || (arguments.positional().empty() && words.empty())) {
     fmt::print(
         "modlab report: a study as one web page, or its figures as files for a paper\n\n"
@@ -33,7 +33,7 @@ int run_report(std::span<const std::string> words) {
         "  modlab report results/boolean-quick -o boolean.html\n"
         "  modlab report results/boolean-quick --figures figures\n"
         "  modlab report --figures results/boolean-quick           # into results/boolean-quick/figures\n\n{}",
-        describe_options(options()));
+        describe_options(report_options()));
     return 0;
   }
   // `modlab report --figures DIR`: the figures of the study in DIR go beside it.

@@ -23,7 +23,7 @@
 namespace modlab::cli {
 namespace {
 
-const std::vector<Option>& own_options() {
+const std::vector<Option>& own_sculpt_options() {
   static const std::vector<Option> kOptions = {
       {"save", Arity::kOne, "DIR", "where networks and histories go; default: sculpted", {}},
       {"branch", Arity::kOne, "NAMES", "also grow random, reinitialised, rewound, one-shot from the history", {}},
@@ -48,7 +48,7 @@ std::vector<Option> sculpt_settings() {
   return options;
 }
 
-void print_help() {
+void print_sculpt_help() {
   fmt::print(
       "modlab sculpt: train dense networks, prune them as far as accuracy allows, and read their modules off\n\n"
       "  modlab sculpt --task sculpt/4-2-4 --hidden 24,24 --seed 0..3\n"
@@ -57,7 +57,7 @@ void print_help() {
       "Every pair of first steps (unit-steps and edge-steps) is one way to prune; the networks with the fewest edges\n"
       "win, and all that are tied are kept. Learning rate, batch size and epochs are the published ones where there\n"
       "are any. `modlab detect sculpted/networks.jsonl` looks closer.\n\nSettings\n{}\nOutput\n{}",
-      describe_options(sculpt_settings()), describe_options(own_options()));
+      describe_options(sculpt_settings()), describe_options(own_sculpt_options()));
 }
 
 // All runs, resolved, and their tasks.
@@ -247,10 +247,10 @@ void print_branches(const nlohmann::ordered_json& rows) {
 
 int run_sculpt(std::span<const std::string> words) {
   std::vector<Option> options = sculpt_settings();
-  options.insert(options.end(), own_options().begin(), own_options().end());
+  options.insert(options.end(), own_sculpt_options().begin(), own_sculpt_options().end());
   const Arguments arguments(words, options);
   if (arguments.has("help")) {
-    print_help();
+    print_sculpt_help();
     return 0;
   }
   if (!arguments.positional().empty()) {

@@ -21,7 +21,7 @@ namespace {
 
 using models::SavedNetwork;
 
-const std::vector<Option>& options() {
+const std::vector<Option>& show_options() {
   static const std::vector<Option> kOptions = {
       snapshot_option(),
       {"json", Arity::kSwitch, "", "print one JSON object", {}},
@@ -30,12 +30,12 @@ const std::vector<Option>& options() {
   return kOptions;
 }
 
-void print_help() {
+void print_show_help() {
   fmt::print(
       "modlab show: what a saved network has learned\n\n"
       "  modlab train --task depth2 --model modular-shared --seed 0 --save nets\n"
       "  modlab show nets/*.safetensors\n\n{}",
-      describe_options(options()));
+      describe_options(show_options()));
 }
 
 // Every gate of a graph on every row, by level.
@@ -271,9 +271,9 @@ void show(const std::string& path, const std::string& name, bool as_json) {
 }  // namespace
 
 int run_show(std::span<const std::string> words) {
-  const Arguments arguments(words, options());
+  const Arguments arguments(words, show_options());
   if (arguments.has("help")) {
-    print_help();
+    print_show_help();
     return 0;
   }
   const std::string snapshot = snapshot_name(arguments);

@@ -12,6 +12,7 @@
 #include "cli/verbs.h"
 #include "core/errors.h"
 #include "core/text.h"
+#include "io/json_text.h"
 #include "models/layered_network_file.h"
 
 namespace modlab::cli {
@@ -25,7 +26,7 @@ using nlohmann::ordered_json;
 constexpr std::size_t kMostRows = 32;
 constexpr std::size_t kMostColumns = 16;
 
-const std::vector<Option>& options() {
+const std::vector<Option>& structure_options() {
   static const std::vector<Option> kOptions = [] {
     std::vector<Option> list = {
         {"groups", Arity::kOne, "1,2;3,4", "sets of inputs to test: are they separate? Units count from 1", {}},
@@ -41,7 +42,7 @@ const std::vector<Option>& options() {
   return kOptions;
 }
 
-void print_help() {
+void print_structure_help() {
   fmt::print(
       "modlab structure: how a network's weights join inputs and outputs\n\n"
       "  modlab train --task depth2 --model dense --seed 0 --save dense\n"
@@ -50,7 +51,7 @@ void print_help() {
       "Reads networks of layers: JSON (one a line, or an array), what `modlab train --save` wrote, other safetensors\n"
       "and npz files with a matrix for each layer, and CSV with layer,from,to,weight; all also compressed with gzip.\n"
       "\n{}",
-      describe_options(options()));
+      describe_options(structure_options()));
 }
 
 // "3" or "4..6", from 1.
@@ -200,18 +201,16 @@ void print_text(const NamedNetwork& named, const Structure& structure, const std
   }
 }
 
-ordered_json number_or_null(double value) { return std::isfinite(value) ? ordered_json(value) : ordered_json(); }
-
 ordered_json test_json(const measures::Groups& groups, const measures::Separation& separation, std::size_t group) {
   ordered_json object = {{"inputs", counted_from_one(groups.inputs[group])},
                          {"outputs", counted_from_one(groups.outputs[group])}};
   const std::optional<measures::WelchTest>& test = separation.tests[group];
   constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
-  object["mean_others"] = number_or_null(test ? test->mean_first : kNothing);
-  object["mean_own"] = number_or_null(test ? test->mean_second : kNothing);
-  object["t"] = number_or_null(test ? test->t : kNothing);
-  object["df"] = number_or_null(test ? test->df : kNothing);
-  object["p"] = number_or_null(test ? test->p : kNothing);
+  object["mean_others"] = io::number_or_null(test ? test->mean_first : kNothing);
+  object["mean_own"] = io::number_or_null(test ? test->mean_second : kNothing);
+  object["t"] = io::number_or_null(test ? test->t : kNothing);
+  object["df"] = io::number_or_null(test ? test->df : kNothing);
+  object["p"] = io::number_or_null(test ? test->p : kNothing);
   object["smaller"] = test ? ordered_json(measures::is_significant(test)) : ordered_json();
   return object;
 }
@@ -239,9 +238,9 @@ void print_json(const NamedNetwork& named, const Structure& structure, const std
 }  // namespace
 
 int run_structure(std::span<const std::string> words) {
-  const Arguments arguments(words, options());
+  const Arguments arguments(words, structure_options());
   if (arguments.has("help")) {
-    print_help();
+    print_structure_help();
     return 0;
   }
   const std::optional<measures::Groups> groups = groups_from(arguments);

@@ -19,7 +19,7 @@
 namespace modlab::cli {
 namespace {
 
-const std::vector<Option>& options() {
+const std::vector<Option>& study_options() {
   static const std::vector<Option> kOptions = {
       {"preset", Arity::kOne, "NAME", "quick, paper, deep, or what the study's file names", {}},
       {"out", Arity::kOne, "DIR", "folder of the results; default: results/STUDY-PRESET", {}},
@@ -34,7 +34,7 @@ const std::vector<Option>& options() {
   return kOptions;
 }
 
-void print_help() {
+void print_study_help() {
   fmt::print(
       "modlab study: train a whole grid, choose settings by validation, check a paper's claims\n\n"
       "  modlab study list\n"
@@ -46,7 +46,7 @@ void print_help() {
       "A study is a YAML file; studies/README.md shows its form. Words of the form setting=values replace what the\n"
       "file says; keep=results|curves|best|all, ties=loss|updates|first, snapshot=best|last and series=NAME,... work\n"
       "too. Running a study again trains only what is missing.\n\n{}",
-      describe_options(options()));
+      describe_options(study_options()));
 }
 
 std::string machine_text(int threads, const char* target) {
@@ -62,19 +62,19 @@ std::string machine_text(int threads, const char* target) {
 }
 
 // What `show` and `run` are about: a study, a preset, a folder.
-struct Request {
+struct StudyRequest {
   studies::Study study;
   std::string preset;
   std::string folder;
   std::vector<std::string> overrides;
 };
 
-Request read_request(const Arguments& arguments) {
+StudyRequest read_study_request(const Arguments& arguments) {
   const std::vector<std::string>& words = arguments.positional();
   if (words.size() < 2) {
     throw ConfigError("name a study or its file, such as `modlab study " + words.front() + " boolean`");
   }
-  Request request;
+  StudyRequest request;
   request.overrides.assign(words.begin() + 2, words.end());
   request.study = study_with(words[1], request.overrides);
   request.preset = arguments.text("preset", request.study.default_preset);
@@ -109,7 +109,7 @@ struct MissingRuns {
 };
 
 int show_study(const Arguments& arguments) {
-  const Request request = read_request(arguments);
+  const StudyRequest request = read_study_request(arguments);
   const int threads = thread_count(arguments);
   const studies::StudyPlan plan = studies::plan_study(request.study, request.preset);
   std::unordered_set<std::string> finished;
@@ -206,7 +206,7 @@ struct ClosedStore {
 };
 
 int run_study_verb(const Arguments& arguments) {
-  const Request request = read_request(arguments);
+  const StudyRequest request = read_study_request(arguments);
   const int threads = thread_count(arguments);
   const studies::StudyPlan plan = studies::plan_study(request.study, request.preset);
   const std::vector<std::string>& files = arguments.words("networks");
@@ -267,10 +267,10 @@ int show_status(const Arguments& arguments) {
 }  // namespace
 
 int run_study(std::span<const std::string> words) {
-  const Arguments arguments(words, options());
+  const Arguments arguments(words, study_options());
   const std::vector<std::string>& positional = arguments.positional();
   if (arguments.has("help") || positional.empty()) {
-    print_help();
+    print_study_help();
     return 0;
   }
   const std::string& what = positional.front();

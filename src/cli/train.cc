@@ -25,7 +25,7 @@
 namespace modlab::cli {
 namespace {
 
-const std::vector<Option>& own_options() {
+const std::vector<Option>& own_train_options() {
   static const std::vector<Option> kOptions = {
       {"from", Arity::kOne, "DIR", "train runs of a study again: with --run, and to the same bits", {}},
       {"run", Arity::kMany, "ID", "names of those runs, as tables and the report have them", {}},
@@ -38,7 +38,7 @@ const std::vector<Option>& own_options() {
   return kOptions;
 }
 
-void print_help() {
+void print_train_help() {
   fmt::print(
       "modlab train: train one network or a population on a task\n\n"
       "  modlab train --task depth2 --model modular-shared --seed 0..99\n"
@@ -46,7 +46,7 @@ void print_help() {
       "  modlab train --task mnist-xor-and --model modular-shared --samples 100 --epochs 30\n\n"
       "Lists (0.1,0.01) and ranges (0..99) in any setting multiply into a population. The flags of the\n"
       "published script work too. A run of a study is replayed with --from DIR --run ID.\n\nSettings\n{}\nOutput\n{}",
-      describe_options(setting_options()), describe_options(own_options()));
+      describe_options(setting_options()), describe_options(own_train_options()));
 }
 
 // Writes the curves of runs in their order, though they finish in any.
@@ -238,12 +238,12 @@ std::vector<models::RunSpec> wanted_runs(const Arguments& arguments) {
 
 int run_train(std::span<const std::string> words) {
   std::vector<Option> options = setting_options();
-  options.insert(options.end(), own_options().begin(), own_options().end());
+  options.insert(options.end(), own_train_options().begin(), own_train_options().end());
   const std::vector<Option> published = published_options();
   options.insert(options.end(), published.begin(), published.end());
   const Arguments arguments(words, options);
   if (arguments.has("help")) {
-    print_help();
+    print_train_help();
     return 0;
   }
   if (!arguments.positional().empty()) {

@@ -47,7 +47,7 @@ std::vector<const Setting*> varying_settings(const std::vector<RunSpec>& runs) {
   return varying;
 }
 
-struct Cell {
+struct RunGroup {
   std::vector<std::string> settings;
   std::vector<const RunSummary*> runs;
 };
@@ -114,18 +114,18 @@ std::string shared_line(const std::vector<RunSpec>& runs, const std::vector<cons
 
 std::string train_table(const models::Plan& plan, const std::vector<RunSummary>& runs) {
   const std::vector<const Setting*> varying = varying_settings(plan.runs);
-  std::vector<Cell> cells;
-  std::map<std::vector<std::string>, std::size_t> cell_of;
+  std::vector<RunGroup> groups;
+  std::map<std::vector<std::string>, std::size_t> group_of;
   for (std::size_t run = 0; run < plan.runs.size(); ++run) {
     std::vector<std::string> values;
     for (const Setting* setting : varying) {
       values.push_back(value_text(*setting, plan.runs[run]));
     }
-    const auto [found, is_new] = cell_of.emplace(values, cells.size());
+    const auto [found, is_new] = group_of.emplace(values, groups.size());
     if (is_new) {
-      cells.push_back({values, {}});
+      groups.push_back({values, {}});
     }
-    cells[found->second].runs.push_back(&runs[run]);
+    groups[found->second].runs.push_back(&runs[run]);
   }
 
   std::vector<std::vector<std::string>> rows(1);
@@ -138,9 +138,9 @@ std::string train_table(const models::Plan& plan, const std::vector<RunSummary>&
                            "epochs to best", on_images ? "s each" : "ms each"}) {
     rows[0].emplace_back(name);
   }
-  for (const Cell& cell : cells) {
-    std::vector<std::string> row = cell.settings;
-    const std::vector<std::string> numbers = statistics(cell.runs, on_images);
+  for (const RunGroup& group : groups) {
+    std::vector<std::string> row = group.settings;
+    const std::vector<std::string> numbers = statistics(group.runs, on_images);
     row.insert(row.end(), numbers.begin(), numbers.end());
     rows.push_back(std::move(row));
   }

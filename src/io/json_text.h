@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -13,6 +14,11 @@ inline nlohmann::ordered_json parse_json(std::string_view text) {
     return depth <= kMaxDepth;
   };
   return nlohmann::ordered_json::parse(text.begin(), text.end(), keep, false);
+}
+
+// JSON has no infinity and nothing that is not a number.
+inline nlohmann::ordered_json number_or_null(double value) {
+  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }
 
 }  // namespace modlab::io

@@ -212,9 +212,9 @@ RunSpec resolve(const RunSpec& given, const tasks::TaskSuite& suite) {
   }
   // Says so if the ratio leaves a part without rows.
   if (spec.on_images) {
-    tasks::split_combinations(*suite.images(), spec.ratio, spec.split_seed);
+    tasks::count_combinations(*suite.images(), spec.ratio);
   } else {
-    tasks::published_splits(spec.ratio, spec.split_seed, 1 << suite.inputs(), static_cast<int>(suite.tasks.size()));
+    tasks::count_rows(spec.ratio, 1 << suite.inputs());
   }
   if (spec.gamma != 1 && spec.schedule == engine::Schedule::kConstant) {
     // A factor alone asks for the schedule it belongs to, which is the published default.

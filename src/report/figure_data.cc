@@ -7,6 +7,7 @@
 #include <map>
 
 #include "core/text.h"
+#include "io/json_text.h"
 #include "measures/flops.h"
 #include "models/settings.h"
 
@@ -20,8 +21,6 @@ using studies::Findings;
 
 // Single runs behind a mean are worth showing while they can be told apart.
 constexpr std::size_t kMaxRunsShown = 30;
-
-ordered_json number_or_null(double value) { return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr); }
 
 // Numbers as numbers, so that an axis can be continuous and is sorted by size.
 ordered_json axis_value(const std::string& text) {
@@ -119,13 +118,13 @@ ordered_json point_json(const std::vector<const Cell*>& cells, const std::vector
     }
     const measures::MeanWithErrors mean = studies::combine_units(units);
     ordered_json& json = values[name];
-    json["mean"] = number_or_null(mean.mean);
-    json["within"] = number_or_null(mean.error_within);
-    json["between"] = number_or_null(mean.error_between);
+    json["mean"] = io::number_or_null(mean.mean);
+    json["within"] = io::number_or_null(mean.error_within);
+    json["between"] = io::number_or_null(mean.error_between);
     json["n"] = mean.count;
     if (units.size() <= kMaxRunsShown) {
       for (const auto& [unit, value] : units) {
-        json["runs"].push_back(number_or_null(value));
+        json["runs"].push_back(io::number_or_null(value));
       }
     }
   }

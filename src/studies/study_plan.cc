@@ -144,6 +144,10 @@ StudyPlan plan_study(const Study& study, const std::string& preset_name) {
       }
     }
   }
+  std::vector<const models::Setting*> axes;
+  for (const std::string& axis : plan.axes) {
+    axes.push_back(models::find_setting(axis));
+  }
   std::set<std::pair<std::size_t, std::string>> seen;  // series and id
   for (std::size_t at = 0; at < grids.size(); ++at) {
     for (const models::RunSpec& given : models::all_combinations(grids[at])) {
@@ -169,8 +173,8 @@ StudyPlan plan_study(const Study& study, const std::string& preset_name) {
       if (!seen.emplace(run.series, run.id).second) {
         continue;
       }
-      for (const std::string& axis : plan.axes) {
-        run.values.push_back(shown(*models::find_setting(axis), run.spec));
+      for (const models::Setting* axis : axes) {
+        run.values.push_back(shown(*axis, run.spec));
       }
       plan.runs.push_back(std::move(run));
     }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "core/errors.h"
@@ -88,27 +89,36 @@ std::vector<ImageSample> draw_set(const std::vector<ImageList>& lists, const Ima
 
 }  // namespace
 
+SplitCounts count_combinations(const ImageInputs& inputs, double ratio) {
+  const double count = std::pow(inputs.digits, inputs.images);
+  const auto all = static_cast<std::ptrdiff_t>(count);
+  if (ratio >= 1) {
+    return {all, all};
+  }
+  // Written so that NaN fails too.
+  const bool in_range = ratio > 0;
+  const auto train = in_range ? static_cast<std::ptrdiff_t>(count * ratio) : 0;
+  const std::ptrdiff_t validation = (all - train) / 2;
+  if (train == 0 || validation == 0) {
+    const char* what = !in_range    ? "is not above 0"
+                       : train == 0 ? "leaves no combination to learn from"
+                                    : "leaves no combination to validate with";
+    throw ConfigError(fmt::format(
+        "ratio {} {}, of {} digit combinations; use 1, where all serve for everything, or from {} to just below {}",
+        ratio, what, all, 1 / count, (count - 1) / count));
+  }
+  return {train, validation};
+}
+
 CombinationSplit split_combinations(const ImageInputs& inputs, double ratio, std::uint32_t seed) {
+  const SplitCounts counts = count_combinations(inputs, ratio);
   std::vector<int> rows = combination_rows(inputs);
   if (ratio >= 1) {
     return {rows, rows, rows};
   }
-  const auto count = static_cast<double>(rows.size());
-  // Written so that NaN fails too.
-  const bool in_range = ratio > 0;
-  const auto train_count = in_range ? static_cast<std::ptrdiff_t>(count * ratio) : 0;
-  const std::ptrdiff_t validation_count = (std::ssize(rows) - train_count) / 2;
-  if (train_count == 0 || validation_count == 0) {
-    const char* what = !in_range          ? "is not above 0"
-                       : train_count == 0 ? "leaves no combination to learn from"
-                                          : "leaves no combination to validate with";
-    throw ConfigError(fmt::format(
-        "ratio {} {}, of {} digit combinations; use 1, where all serve for everything, or from {} to just below {}",
-        ratio, what, rows.size(), 1 / count, (count - 1) / count));
-  }
   PythonRandom(seed).shuffle(rows);
-  const auto train_end = rows.begin() + train_count;
-  const auto validation_end = train_end + validation_count;
+  const auto train_end = rows.begin() + counts.train;
+  const auto validation_end = train_end + counts.validation;
   return {{rows.begin(), train_end}, {train_end, validation_end}, {validation_end, rows.end()}};
 }
 

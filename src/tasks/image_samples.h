@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tasks/image_data.h"
+#include "tasks/split.h"
 #include "tasks/task.h"
 
 namespace modlab::tasks {
@@ -17,9 +18,13 @@ struct CombinationSplit {
   std::vector<int> unseen;  // in no training or validation sample
 };
 
+// How many combinations are for training and validation; the others are unseen. With a ratio of 1 all serve for
+// everything. Throws ConfigError if the ratio leaves none for one of the three.
+SplitCounts count_combinations(const ImageInputs& inputs, double ratio);
+
 // The published split (spec 2.4): all combinations in natural order, shuffled by Python's generator, nested across
-// ratios for one seed. A ratio of 1 puts all combinations into all three lists, in natural order. Throws ConfigError if
-// the ratio leaves a list empty.
+// ratios for one seed. A ratio of 1 puts all combinations into all three lists, in natural order. Throws as
+// count_combinations does.
 CombinationSplit split_combinations(const ImageInputs& inputs, double ratio, std::uint32_t seed);
 
 // Images by their number in a set, first image first, and the combination of digits that they show.

@@ -24,7 +24,7 @@ std::vector<int> draw_permutation(std::mt19937& generator, int rows) {
 
 }  // namespace
 
-std::vector<Split> published_splits(double ratio, std::uint32_t seed, int rows, int tasks) {
+SplitCounts count_rows(double ratio, int rows) {
   // Written so that NaN fails too.
   const bool in_range = ratio > 0 && ratio < 1;
   const int train_count = in_range ? static_cast<int>(rows * ratio) : 0;
@@ -45,13 +45,17 @@ std::vector<Split> published_splits(double ratio, std::uint32_t seed, int rows, 
     throw ConfigError(fmt::format("ratio {} {} of {} rows; use a ratio from {} to just below {}", ratio, what, rows,
                                   1.0 / rows, (rows - 1.0) / rows));
   }
+  return {train_count, validation_count};
+}
 
+std::vector<Split> published_splits(double ratio, std::uint32_t seed, int rows, int tasks) {
+  const SplitCounts counts = count_rows(ratio, rows);
   std::mt19937 generator(seed);
   std::vector<Split> splits;
   for (int task = 0; task < tasks; ++task) {
     const std::vector<int> permutation = draw_permutation(generator, rows);
-    const auto train_end = permutation.begin() + train_count;
-    const auto validation_end = train_end + validation_count;
+    const auto train_end = permutation.begin() + counts.train;
+    const auto validation_end = train_end + counts.validation;
     splits.push_back(
         {{permutation.begin(), train_end}, {train_end, validation_end}, {validation_end, permutation.end()}});
   }

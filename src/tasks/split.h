@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -12,9 +13,17 @@ struct Split {
   std::vector<int> test;
 };
 
+struct SplitCounts {
+  std::ptrdiff_t train = 0;
+  std::ptrdiff_t validation = 0;
+};
+
+// How many of the rows are for training and validation; the others are test rows. Throws ConfigError if the ratio leaves
+// no training, validation or test row.
+SplitCounts count_rows(double ratio, int rows);
+
 // The published splits, one for each task: successive permutations of one MT19937 generator. The permutation does not
-// depend on the ratio, so for one seed the training sets of growing ratios are nested. Throws ConfigError if the ratio
-// leaves no training, validation or test row.
+// depend on the ratio, so for one seed the training sets of growing ratios are nested. Throws as count_rows does.
 std::vector<Split> published_splits(double ratio, std::uint32_t seed, int rows, int tasks);
 
 }  // namespace modlab::tasks

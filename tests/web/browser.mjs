@@ -36,29 +36,45 @@ export async function startBrowser() {
     ],
   });
   let files = 0;
+  const pages = new Map(); // by their options
+
+  async function newPage({ width = 1280, height = 900, ...options }) {
+    const context = await browser.newContext({ viewport: { width, height }, acceptDownloads: true, ...options });
+    const page = await context.newPage();
+    page.on("console", (message) => {
+      if (message.type() === "error" || message.type() === "warning") {
+        page.trouble.push(`${message.type()}: ${message.text()}`);
+      }
+    });
+    page.on("pageerror", (error) => page.trouble.push(`exception: ${error.message}`));
+    page.on("dialog", (dialog) => {
+      page.trouble.push(`dialog: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+    page.on("request", (request) => {
+      if (!/^(file|data|blob):/.test(request.url())) {
+        page.trouble.push(`request: ${request.url()}`);
+      }
+    });
+    return page;
+  }
+
   return {
     // Opens the report from disk, and keeps what goes wrong and what is asked for over the network in `page.trouble`.
-    async open(report, { width = 1280, height = 900, ...options } = {}) {
+    // Reports with equal options come one after the other in one window, since to start one takes longer than to load a
+    // report.
+    async open(report, options = {}) {
       const file = join(folder, `report-${++files}.html`);
       writeFileSync(file, typeof report === "string" ? report : pageWith(report));
-      const context = await browser.newContext({ viewport: { width, height }, acceptDownloads: true, ...options });
-      const page = await context.newPage();
+      const key = JSON.stringify(options);
+      if (!pages.has(key)) {
+        pages.set(key, await newPage(options));
+      }
+      const page = pages.get(key);
       page.trouble = [];
-      page.on("console", (message) => {
-        if (message.type() === "error" || message.type() === "warning") {
-          page.trouble.push(`${message.type()}: ${message.text()}`);
-        }
-      });
-      page.on("pageerror", (error) => page.trouble.push(`exception: ${error.message}`));
-      page.on("dialog", (dialog) => {
-        page.trouble.push(`dialog: ${dialog.message()}`);
-        void dialog.dismiss();
-      });
-      page.on("request", (request) => {
-        if (!/^(file|data|blob):/.test(request.url())) {
-          page.trouble.push(`request: ${request.url()}`);
-        }
-      });
+      await page.bringToFront();
+      await page.emulateMedia({ media: null });
+      await page.mouse.move(0, 0);
       await page.goto(pathToFileURL(file).href);
       return page;
     },
@@ -67,6 +83,25 @@ export async function startBrowser() {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+// The report with these figures only: a page draws what is near what a test looks at, and that takes most of its time.
+export function withFigures(report, ...ids) {
+  return { ...report, figures: report.figures.filter((figure) => ids.includes(figure.id)) };
+}
+
+// Goes to a figure and waits for its chart. Goes there again and again: what is above it may grow when it is drawn, and
+// push it out of view.
+export async function drawn(page, id, measure) {
+  const which = measure ? `[data-drawn="${measure}"]` : "[data-drawn]";
+  await page.waitForFunction(
+    ([anchor, chart]) => {
+      document.getElementById(anchor).scrollIntoView({ behavior: "instant" });
+      return document.querySelector(chart) !== null;
+    },
+    [`figure-${id}`, `#figure-${id} .chart${which} svg`],
+    { polling: 50 },
+  );
 }
 
 // Makes a function that runs a test on a page of its own, which has to stay free of errors and of requests. The browser
@@ -82,8 +117,12 @@ export function makeOnPage() {
   return (name, report, options, body) =>
     test(name, async () => {
       const page = await browser.open(report, options);
-      await body(page, report);
-      assert.deepEqual(page.trouble, []);
-      await page.context().close();
+      try {
+        await body(page, report);
+        assert.deepEqual(page.trouble, []);
+      } catch (error) {
+        error.message = [error.message, ...page.trouble].join("\n");
+        throw error;
+      }
     });
 }

@@ -1,11 +1,11 @@
 // Networks on images of digits, as the report shows them.
 import assert from "node:assert/strict";
-import { makeOnPage } from "./browser.mjs";
+import { drawn, makeOnPage, withFigures } from "./browser.mjs";
 import { finished, hostileName } from "./sample.mjs";
 import { brokenDigits, digits } from "./sample_digits.mjs";
 
 const onPage = makeOnPage();
-const study = digits();
+const study = withFigures(digits());
 const phone = { width: 390, height: 844, isMobile: true, hasTouch: true };
 const kParts = ["unseen", "validation", "train"];
 
@@ -239,11 +239,10 @@ onPage("draws images and the values of slots in the wiring", study, {}, async (p
   assert.match(title, /^image slot 1, value \d, says bit 2 of image 1, r .*, image module 0$/);
 });
 
-onPage("has the base rate beside unseen and seen accuracy only", study, {}, async (page) => {
+onPage("has the base rate beside unseen and seen accuracy only", digits(), {}, async (page) => {
   const figure = page.locator("#figure-F7");
   const text = async (measure) => {
-    await figure.scrollIntoViewIfNeeded();
-    await page.waitForSelector(`#figure-F7 .chart[data-drawn="${measure}"] svg`);
+    await drawn(page, "F7", measure);
     return figure.locator(".canvas").innerText();
   };
   assert.match(await text("unseen_accuracy"), /always 0: 75 %/);

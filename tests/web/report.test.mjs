@@ -1,22 +1,13 @@
 // The report as its readers meet it: in a browser, from a file.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { makeOnPage } from "./browser.mjs";
+import { drawn, makeOnPage, withFigures } from "./browser.mjs";
 import { empty, finished, halfway, hostile, hostileName } from "./sample.mjs";
 
 const onPage = makeOnPage();
 
 function rowsOf(report, id) {
   return report.figures.find((figure) => figure.id === id).rows;
-}
-
-async function drawn(page, id, measure) {
-  await page.evaluate(
-    (anchor) => document.getElementById(anchor).scrollIntoView({ behavior: "instant" }),
-    `figure-${id}`,
-  );
-  const which = measure ? `[data-drawn="${measure}"]` : "[data-drawn]";
-  await page.waitForSelector(`#figure-${id} .chart${which} svg`);
 }
 
 // How many marks of each kind the chart has; `symbol` are points, `rect` bars or cells.
@@ -76,8 +67,10 @@ function parseCsv(text) {
 }
 
 const study = finished();
+const oneChart = withFigures(study, "F3");
+const noChart = withFigures(study);
 
-onPage("shows what was run and which claims hold", study, {}, async (page, report) => {
+onPage("shows what was run and which claims hold", noChart, {}, async (page, report) => {
   assert.equal(await page.title(), `${report.title} – modlab`);
   assert.equal(await page.locator("h1").innerText(), report.title);
   const stats = await page.locator(".stats").innerText();
@@ -99,7 +92,7 @@ onPage("shows what was run and which claims hold", study, {}, async (page, repor
   assert.match(await page.locator("#claim-F3-4 .checks").innerText(), /−1\.90 points/);
 });
 
-onPage("leads from a claim to its chart and back", study, {}, async (page) => {
+onPage("leads from a claim to its chart and back", withFigures(study, "F3", "F5"), {}, async (page) => {
   await page.locator("#claim-F5-1 .claim-link").click();
   await page.waitForFunction(() => Math.abs(document.getElementById("figure-F5").getBoundingClientRect().top) < 300);
   await page.locator(".tally.verdict-fails").click();
@@ -127,7 +120,7 @@ onPage("draws every point, band, bar and cell", study, {}, async (page, report) 
   }
 });
 
-onPage("shows a point's numbers and settings at the pointer", study, {}, async (page, report) => {
+onPage("shows a point's numbers and settings at the pointer", oneChart, {}, async (page, report) => {
   await drawn(page, "F3");
   const rows = rowsOf(report, "F3");
   const key = rows.findIndex((row) => row.panel === "depth2" && row.series === "modular-shared" && row.x === 0.5);
@@ -156,7 +149,7 @@ onPage("shows a point's numbers and settings at the pointer", study, {}, async (
   assert.equal(await detail.isVisible(), false);
 });
 
-onPage("switches measure and error", study, {}, async (page, report) => {
+onPage("switches measure and error", oneChart, {}, async (page, report) => {
   await drawn(page, "F3");
   const rows = rowsOf(report, "F3");
   const key = rows.findIndex((row) => row.panel === "depth1" && row.series === "dense" && row.x === 0.2);
@@ -191,7 +184,7 @@ onPage("switches measure and error", study, {}, async (page, report) => {
   assert.ok((await hover(page, "F3", key)).includes(`${rows[key].values.train.mean.toFixed(2)} %`));
 });
 
-onPage("hides, singles out and shows series again", study, {}, async (page) => {
+onPage("hides, singles out and shows series again", oneChart, {}, async (page) => {
   await drawn(page, "F3");
   const legend = page.locator("#figure-F3 .legend");
   await legend.getByRole("button", { name: "dense" }).click();
@@ -211,7 +204,7 @@ onPage("hides, singles out and shows series again", study, {}, async (page) => {
   );
 });
 
-onPage("goes from point to point with the keyboard", study, {}, async (page, report) => {
+onPage("goes from point to point with the keyboard", oneChart, {}, async (page, report) => {
   await drawn(page, "F3");
   await page.locator("#figure-F3 .chart").focus();
   await page.keyboard.press("ArrowRight");
@@ -228,7 +221,7 @@ onPage("goes from point to point with the keyboard", study, {}, async (page, rep
   assert.equal(await page.locator("#figure-F3 .values tbody tr").count(), rowsOf(report, "F3").length);
 });
 
-onPage("saves charts as SVG and data as CSV", study, { colorScheme: "dark" }, async (page, report) => {
+onPage("saves charts as SVG and data as CSV", withFigures(study, "F3", "T1"), { colorScheme: "dark" }, async (page, report) => {
   await drawn(page, "F3");
   await page.locator("#figure-F3 .legend").getByRole("button", { name: "sparse matched" }).click();
   const picture = await downloaded(page, () =>
@@ -285,7 +278,7 @@ onPage("saves charts as SVG and data as CSV", study, { colorScheme: "dark" }, as
   assert.deepEqual(parseCsv(flops.text)[2], ["modular", "depth2", "422", "242", "270"]);
 });
 
-onPage("draws wiring and curves of single networks", study, {}, async (page, report) => {
+onPage("draws wiring and curves of single networks", noChart, {}, async (page, report) => {
   await page.locator("#networks select").nth(0).selectOption("depth2");
   await page.locator("#networks select").nth(1).selectOption("modular-shared");
   await page.locator("#networks select").nth(2).selectOption({ label: "ratio 0.5" });
@@ -314,7 +307,7 @@ onPage("draws wiring and curves of single networks", study, {}, async (page, rep
   assert.match(await page.locator(".networks").innerText(), /without modules/);
 });
 
-onPage("lists, filters and saves the chosen settings", study, {}, async (page, report) => {
+onPage("lists, filters and saves the chosen settings", noChart, {}, async (page, report) => {
   const rows = page.locator(".chosen tbody tr");
   assert.equal(await rows.count(), 60);
   await page.getByRole("button", { name: "Show all 567 rows" }).click();
@@ -412,14 +405,14 @@ for (const [name, report] of Object.entries({
   });
 }
 
-onPage("answers a tap", study, { width: 390, height: 844, isMobile: true, hasTouch: true }, async (page) => {
+onPage("answers a tap", oneChart, { width: 390, height: 844, isMobile: true, hasTouch: true }, async (page) => {
   await drawn(page, "F3");
   const { x, y } = await spot(page, "F3", 3);
   await page.touchscreen.tap(x, y);
   await page.locator("#figure-F3 .detail tbody tr").first().waitFor();
 });
 
-onPage("is dark when the system is, and when asked", study, { colorScheme: "dark" }, async (page) => {
+onPage("is dark when the system is, and when asked", oneChart, { colorScheme: "dark" }, async (page) => {
   const lightness = () =>
     page.evaluate(() => {
       const [red, green, blue] = getComputedStyle(document.body).backgroundColor.match(/\d+/g).map(Number);

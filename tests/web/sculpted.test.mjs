@@ -1,11 +1,11 @@
 // Sculpted networks, as the report shows them.
 import assert from "node:assert/strict";
-import { makeOnPage } from "./browser.mjs";
+import { drawn, makeOnPage, withFigures } from "./browser.mjs";
 import { finished, hostileName } from "./sample.mjs";
 import { brokenSculpted, sculpted } from "./sample_sculpted.mjs";
 
 const onPage = makeOnPage();
-const study = sculpted();
+const study = withFigures(sculpted());
 const phone = { width: 390, height: 844, isMobile: true, hasTouch: true };
 
 // Shows a cell, and gives what the report has of it.
@@ -176,10 +176,9 @@ onPage("speaks of trials, not of settings that were chosen", study, {}, async (p
   assert.equal(await page.locator(".task .gates").count(), 0);
 });
 
-onPage("names tasks without their folder, and shows a share of zero", study, {}, async (page) => {
+onPage("names tasks without their folder, and shows a share of zero", sculpted(), {}, async (page) => {
   const bars = page.locator("#figure-F6");
-  await bars.scrollIntoViewIfNeeded();
-  await bars.locator(".chart svg, .canvas svg").first().waitFor();
+  await drawn(page, "F6");
   const labels = await bars.locator("svg text").allTextContents();
   assert.ok(labels.includes("4-1-2-2") && labels.includes("4-2-4"), labels.join());
   assert.ok(labels.includes("Task (sculpt/…)"), labels.join());
@@ -188,10 +187,9 @@ onPage("names tasks without their folder, and shows a share of zero", study, {},
   assert.equal(await bars.getByRole("button", { name: "splits" }).count(), 0);
 });
 
-onPage("colours shares from none to all", study, {}, async (page) => {
+onPage("colours shares from none to all", sculpted(), {}, async (page) => {
   const map = page.locator("#figure-T2");
-  await map.scrollIntoViewIfNeeded();
-  await map.locator("svg text").first().waitFor();
+  await drawn(page, "T2");
   const labels = await map.locator("svg text").allTextContents();
   assert.ok(labels.includes("0.0") && labels.some((label) => label.startsWith("100.0")), labels.join());
 });
