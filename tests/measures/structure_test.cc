@@ -157,6 +157,20 @@ TEST_F(Published, TableOne) {
   }
 }
 
+// AC-2 and AC-3: the tests of figures 3a and 4a from the products printed there, as far as two decimals of those tell.
+TEST(PublishedProducts, FiguresThreeAAndFourA) {
+  const Table edges = {{54.16, 54.16, 0, 0}, {56.76, 56.76, 0, 0}, {0, 0, 72.42, 72.42}, {0, 0, 70.25, 70.25}};
+  const Separation without_edges = separation(edges, kPairs);
+  EXPECT_NEAR(without_edges.tests[0]->t, -73.86, 0.3);
+  EXPECT_NEAR(without_edges.tests[1]->t, -113.88, 0.6);
+  EXPECT_TRUE(without_edges.is_separable());
+  const Table units = {{48.95, 48.17, 0, 0}, {49.71, 48.91, 0, 0}, {0, 0, 65.11, 66.11}, {0, 0, 60.85, 61.79}};
+  const Separation without_units = separation(units, kPairs);
+  EXPECT_NEAR(without_units.tests[0]->t, -156.11, 1.2);
+  EXPECT_NEAR(without_units.tests[1]->t, -49.98, 0.2);
+  EXPECT_TRUE(without_units.is_separable());
+}
+
 // AC-5: figure 34, seed 1, as printed; rows are widths, columns numbers of hidden layers.
 TEST_F(Published, FigureThirtyFour) {
   const Table t_first = {{-19.43, 1.58, -1.77}, {-20.31, 5.62, 3.91}, {-9.11, -2.35, 0.44}};
