@@ -160,7 +160,8 @@ std::string settings_markdown() {
   const RunSpec sculpted_defaults = starting_spec(defaults.task, ModelKind::kSculpted);
   std::string page =
       "# Settings of a run\n\n"
-      "Made from the table in `src/models/settings_table.cc`; `modlab train --help` prints the same. On the command line\n"
+      "Made from the table in `src/models/settings_table.cc`; `modlab train --help` prints the same. On the command "
+      "line\n"
       "dashes and underscores are the same. Lists (`0.1,0.01`) and ranges (`0..99`) multiply into a population; for\n"
       "settings whose value is itself a list, `3,2` is one value and `3,2;6,4` are two.\n\n"
       "| setting | value | default | models | meaning |\n|---|---|---|---|---|\n";

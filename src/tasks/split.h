@@ -18,8 +18,8 @@ struct SplitCounts {
   std::ptrdiff_t validation = 0;
 };
 
-// How many of the rows are for training and validation; the others are test rows. Throws ConfigError if the ratio leaves
-// no training, validation or test row.
+// How many of the rows are for training and validation; the others are test rows. Throws ConfigError if the ratio
+// leaves no training, validation or test row.
 SplitCounts count_rows(double ratio, int rows);
 
 // The published splits, one for each task: successive permutations of one MT19937 generator. The permutation does not

@@ -109,7 +109,8 @@ TEST_F(ImageReport, TheGalleryShowsModulesCombinationsAndExamples) {
 TEST_F(ImageReport, TheWiringIsDrawnFromTheImagesOn) {
   MadeUpStudy study(parameters("task: mnist-xor-and, samples: 3, model: [modular-fc, modular-shared-fcms]"));
   train(study);
-  for (const ordered_json& network : report_of(study)["gallery"]) {
+  const ordered_json report = report_of(study);
+  for (const ordered_json& network : report["gallery"]) {
     const ordered_json& graph = network["graph"];
     std::map<std::string, int> kinds;
     for (const ordered_json& node : graph["nodes"]) {
