@@ -37,7 +37,7 @@ const std::vector<Option>& own_sculpt_options() {
 }
 
 // The settings that mean something to a sculpted network, but for its model.
-std::vector<Option> sculpt_settings() {
+std::vector<Option> sculpt_setting_options() {
   const models::RunSpec spec = models::starting_spec(models::RunSpec{}.task, models::ModelKind::kSculpted);
   std::vector<Option> options;
   for (const models::Setting& setting : models::settings()) {
@@ -57,7 +57,7 @@ void print_sculpt_help() {
       "Every pair of first steps (unit-steps and edge-steps) is one way to prune; the networks with the fewest edges\n"
       "win, and all that are tied are kept. Learning rate, batch size and epochs are the published ones where there\n"
       "are any. `modlab detect sculpted/networks.jsonl` looks closer.\n\nSettings\n{}\nOutput\n{}",
-      describe_options(sculpt_settings()), describe_options(own_sculpt_options()));
+      describe_options(sculpt_setting_options()), describe_options(own_sculpt_options()));
 }
 
 // All runs, resolved, and their tasks.
@@ -246,7 +246,7 @@ void print_branches(const nlohmann::ordered_json& rows) {
 }  // namespace
 
 int run_sculpt(std::span<const std::string> words) {
-  std::vector<Option> options = sculpt_settings();
+  std::vector<Option> options = sculpt_setting_options();
   options.insert(options.end(), own_sculpt_options().begin(), own_sculpt_options().end());
   const Arguments arguments(words, options);
   if (arguments.has("help")) {

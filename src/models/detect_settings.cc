@@ -2,47 +2,41 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 
 #include "core/errors.h"
 #include "core/text.h"
+#include "models/setting_values.h"
 
 namespace modlab::models {
 namespace {
 
 template <typename Choice>
-struct Name {
-  Choice choice;
-  std::string_view text;
-};
-
-template <typename Choice>
-struct Names;
+struct Words;
 
 template <>
-struct Names<Direction> {
-  static constexpr std::array<Name<Direction>, 3> kAll = {
-      {{Direction::kOutgoing, "outgoing"}, {Direction::kIncoming, "incoming"}, {Direction::kBoth, "bidirectional"}}};
+struct Words<Direction> {
+  static constexpr Word<Direction> kAll[] = {
+      {"outgoing", Direction::kOutgoing}, {"incoming", Direction::kIncoming}, {"bidirectional", Direction::kBoth}};
 };
 template <>
-struct Names<Linkage> {
-  static constexpr std::array<Name<Linkage>, 4> kAll = {{{Linkage::kAverage, "average"},
-                                                         {Linkage::kComplete, "complete"},
-                                                         {Linkage::kSingle, "single"},
-                                                         {Linkage::kWard, "ward"}}};
+struct Words<Linkage> {
+  static constexpr Word<Linkage> kAll[] = {{"average", Linkage::kAverage},
+                                           {"complete", Linkage::kComplete},
+                                           {"single", Linkage::kSingle},
+                                           {"ward", Linkage::kWard}};
 };
 template <>
-struct Names<Distance> {
-  static constexpr std::array<Name<Distance>, 3> kAll = {
-      {{Distance::kCosine, "cosine"}, {Distance::kJaccard, "jaccard"}, {Distance::kEuclidean, "euclidean"}}};
+struct Words<Distance> {
+  static constexpr Word<Distance> kAll[] = {
+      {"cosine", Distance::kCosine}, {"jaccard", Distance::kJaccard}, {"euclidean", Distance::kEuclidean}};
 };
 template <>
-struct Names<ClusterIndex> {
-  static constexpr std::array<Name<ClusterIndex>, 4> kAll = {{{ClusterIndex::kModularity, "modularity-metric"},
-                                                              {ClusterIndex::kSilhouette, "silhouette"},
-                                                              {ClusterIndex::kCalinskiHarabasz, "ch-index"},
-                                                              {ClusterIndex::kDaviesBouldin, "db-index"}}};
+struct Words<ClusterIndex> {
+  static constexpr Word<ClusterIndex> kAll[] = {{"modularity-metric", ClusterIndex::kModularity},
+                                                {"silhouette", ClusterIndex::kSilhouette},
+                                                {"ch-index", ClusterIndex::kCalinskiHarabasz},
+                                                {"db-index", ClusterIndex::kDaviesBouldin}};
 };
 
 }  // namespace
@@ -65,27 +59,22 @@ void check(const DetectSettings& settings) {
 template <typename Choice>
 std::vector<std::string> choice_names() {
   std::vector<std::string> names;
-  for (const Name<Choice>& name : Names<Choice>::kAll) {
-    names.emplace_back(name.text);
+  for (const Word<Choice>& word : Words<Choice>::kAll) {
+    names.emplace_back(word.text);
   }
   return names;
 }
 
 template <typename Choice>
 std::string_view name_of(Choice choice) {
-  for (const Name<Choice>& name : Names<Choice>::kAll) {
-    if (name.choice == choice) {
-      return name.text;
-    }
-  }
-  return "";
+  return word_for(choice, Words<Choice>::kAll);
 }
 
 template <typename Choice>
 Choice read_choice(const std::string& setting, const std::string& text) {
-  for (const Name<Choice>& name : Names<Choice>::kAll) {
-    if (name.text == text) {
-      return name.choice;
+  for (const Word<Choice>& word : Words<Choice>::kAll) {
+    if (word.text == text) {
+      return word.value;
     }
   }
   const std::vector<std::string> names = choice_names<Choice>();

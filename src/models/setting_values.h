@@ -43,7 +43,7 @@ Value read_word(const char* name, const std::string& text, const Word<Value> (&w
 }
 
 template <typename Value, std::size_t kCount>
-std::string word_for(Value value, const Word<Value> (&words)[kCount]) {
+const char* word_for(Value value, const Word<Value> (&words)[kCount]) {
   for (const Word<Value>& word : words) {
     if (word.value == value) {
       return word.text;

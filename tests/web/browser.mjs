@@ -71,6 +71,9 @@ export async function startBrowser() {
         pages.set(key, await newPage(options));
       }
       const page = pages.get(key);
+      if (page.url() !== "about:blank") {
+        await page.evaluate(() => localStorage.clear()); // the theme that an earlier test chose
+      }
       page.trouble = [];
       await page.bringToFront();
       await page.emulateMedia({ media: null });
@@ -104,8 +107,8 @@ export async function drawn(page, id, measure) {
   );
 }
 
-// Makes a function that runs a test on a page of its own, which has to stay free of errors and of requests. The browser
-// is there for all tests of the file.
+// Makes a function that runs a test on a page loaded for it, which has to stay free of errors and of requests. The
+// browser is there for all tests of the file.
 export function makeOnPage() {
   let browser;
   before(async () => {
