@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "cli/arguments.h"
-#include "cli/page_width.h"
 #include "cli/verbs.h"
 #include "core/errors.h"
 #include "core/text.h"
+#include "report/page_width.h"
 #include "tasks/image_data.h"
 #include "tasks/mnist_files.h"
 
@@ -141,10 +141,10 @@ std::string pictures_text(const ImageSet& set) {
   constexpr int kGap = 2;
   constexpr int kMostLines = 48;
   const auto times = [](int size, int limit) { return (size + limit - 1) / limit; };
-  const int scale = std::max(times(set.columns, kPageWidth - kGap), times(set.rows, 2 * kMostLines));
+  const int scale = std::max(times(set.columns, report::kPageWidth - kGap), times(set.rows, 2 * kMostLines));
   const int width = times(set.columns, scale);
-  const int shown =
-      static_cast<int>(std::min<std::size_t>(set.count(), std::clamp(kPageWidth / (width + kGap), 1, kPictures)));
+  const int shown = static_cast<int>(
+      std::min<std::size_t>(set.count(), std::clamp(report::kPageWidth / (width + kGap), 1, kPictures)));
   std::string text = "\nThe first training images\n";
   std::vector<std::string> joined;
   for (int index = 0; index < shown; ++index) {

@@ -4,15 +4,15 @@
 #include <cstdio>
 
 #include "cli/arguments.h"
-#include "cli/module_json.h"
-#include "cli/module_look.h"
-#include "cli/module_text.h"
 #include "cli/network_files.h"
 #include "cli/verbs.h"
 #include "core/errors.h"
 #include "core/text.h"
 #include "io/file.h"
+#include "methods/detect/module_look.h"
 #include "report/layered_picture.h"
+#include "report/module_json.h"
+#include "report/module_text.h"
 
 namespace modlab::cli {
 namespace {
@@ -103,8 +103,8 @@ Choice choice(const Arguments& arguments, const std::string& name, Choice otherw
                              : otherwise;
 }
 
-LookSettings look_settings(const Arguments& arguments) {
-  LookSettings settings;
+methods::LookSettings look_settings(const Arguments& arguments) {
+  methods::LookSettings settings;
   methods::DetectSettings& detect = settings.detect;
   detect.threshold = real_value(arguments, "threshold", detect.threshold);
   detect.merging = real_value(arguments, "merging", detect.merging);
@@ -123,11 +123,8 @@ LookSettings look_settings(const Arguments& arguments) {
   return settings;
 }
 
-void write_pictures(const Arguments& arguments, const ModuleLook& look) {
-  report::LayeredPicture picture{look.network(), look.hierarchy, look.names, look.named.id, picture_captions(look), {}};
-  for (std::size_t module = 0; module < look.hierarchy.modules.size(); ++module) {
-    picture.modules.push_back(look.full_module_name(module));
-  }
+void write_pictures(const Arguments& arguments, const methods::ModuleLook& look) {
+  const report::LayeredPicture picture = report::module_picture(look);
   // Both before either is written.
   const std::string svg = arguments.has("svg") ? report::layered_svg(picture) : "";
   const std::string dot = arguments.has("dot") ? report::layered_dot(picture) : "";
@@ -162,12 +159,12 @@ int run_detect(std::span<const std::string> words) {
     print_detect_help();
     return 0;
   }
-  ModuleLooker looker(look_settings(arguments));
+  methods::ModuleLooker looker(look_settings(arguments));
   std::vector<models::NamedNetwork> networks = networks_from(arguments);
   if (networks.size() > 1) {
     refuse_for_many(arguments, networks.size());
   }
-  std::vector<ModuleLook> looks;
+  std::vector<methods::ModuleLook> looks;
   for (models::NamedNetwork& named : networks) {
     looks.push_back(looker.look(std::move(named)));
   }
@@ -175,11 +172,12 @@ int run_detect(std::span<const std::string> words) {
     write_pictures(arguments, looks.front());
   }
   if (arguments.is_on("json")) {
-    for (const ModuleLook& look : looks) {
-      fmt::print("{}\n", module_json(look).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    for (const methods::ModuleLook& look : looks) {
+      fmt::print("{}\n",
+                 report::module_json(look).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
     }
   } else {
-    fmt::print("{}", looks.size() == 1 ? module_text(looks.front()) : module_table(looks));
+    fmt::print("{}", looks.size() == 1 ? report::module_text(looks.front()) : report::module_table(looks));
   }
   // Not on standard output, which may be JSON for another program.
   for (const char* name : {"svg", "dot"}) {

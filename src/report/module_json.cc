@@ -1,9 +1,11 @@
-#include "cli/module_json.h"
+#include "report/module_json.h"
 
-namespace modlab::cli {
+namespace modlab::report {
 namespace {
 
 using methods::Change;
+using methods::ModuleLook;
+using methods::TaskLook;
 using nlohmann::ordered_json;
 
 // Adding zero turns -0 into 0.
@@ -212,4 +214,4 @@ ordered_json module_json(const ModuleLook& look) {
   return json;
 }
 
-}  // namespace modlab::cli
+}  // namespace modlab::report

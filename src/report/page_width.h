@@ -1,8 +1,8 @@
 #pragma once
 
-namespace modlab::cli {
+namespace modlab::report {
 
 // Letters in a line of text that we break ourselves.
 inline constexpr int kPageWidth = 96;
 
-}  // namespace modlab::cli
+}  // namespace modlab::report

@@ -1,10 +1,10 @@
-#include "cli/graph_facts.h"
+#include "report/graph_facts.h"
 
 #include <algorithm>
 
 #include "core/errors.h"
 
-namespace modlab::cli {
+namespace modlab::report {
 namespace {
 
 using tasks::Gate;
@@ -48,4 +48,4 @@ TrueRoutings find_routings(const TaskSuite& suite) {
   return found;
 }
 
-}  // namespace modlab::cli
+}  // namespace modlab::report

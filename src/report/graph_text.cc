@@ -1,4 +1,4 @@
-#include "cli/graph_text.h"
+#include "report/graph_text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <numeric>
 
-#include "cli/graph_facts.h"
-#include "cli/page_width.h"
 #include "core/text.h"
+#include "report/graph_facts.h"
+#include "report/page_width.h"
 #include "tasks/task_file.h"
 
-namespace modlab::cli {
+namespace modlab::report {
 namespace {
 
 using tasks::FunctionGraph;
@@ -44,7 +44,6 @@ std::string wrap(const std::string& text, std::size_t first_indent, std::size_t 
   return wrapped;
 }
 
-// A line of the form "  key   value", the value wrapped under itself.
 }  // namespace
 
 std::string entry(const std::string& key, const std::string& value, std::size_t key_width) {
@@ -322,4 +321,4 @@ std::string describe_suite(const TaskSuite& suite, std::optional<int> rows) {
   return text;
 }
 
-}  // namespace modlab::cli
+}  // namespace modlab::report

@@ -19,10 +19,10 @@
 #include "models/layered_network_file.h"
 #include "tasks/task.h"
 
-namespace modlab::cli {
+namespace modlab::methods {
 
 struct LookSettings {
-  methods::DetectSettings detect;
+  DetectSettings detect;
   bool stability = false;
   int null_draws = 0;  // 0: no null model
   bool lesion = false;
@@ -34,26 +34,26 @@ struct LookSettings {
 struct TaskLook {
   std::shared_ptr<const tasks::Task> task;
   double accuracy = 0;  // the share of right bits of the whole truth table, from 0 to 1
-  std::vector<methods::Criterion> criteria;
-  std::optional<methods::TruthAgreement> agreement;
+  std::vector<Criterion> criteria;
+  std::optional<TruthAgreement> agreement;
   std::vector<int> same_as_truth;
-  std::vector<methods::ModuleFunction> functions;
-  std::optional<methods::LesionTest> lesions;
+  std::vector<ModuleFunction> functions;
+  std::optional<LesionTest> lesions;
 };
 
 // Everything that `modlab detect` says of one network.
 struct ModuleLook {
   models::NamedNetwork named;
-  methods::DetectSettings settings;
-  methods::Detection detection;
-  methods::Hierarchy hierarchy;
-  std::vector<methods::CrossEdge> crossing;
-  std::vector<methods::UnitPlace> constants;
+  DetectSettings settings;
+  Detection detection;
+  Hierarchy hierarchy;
+  std::vector<CrossEdge> crossing;
+  std::vector<UnitPlace> constants;
   std::optional<TaskLook> task;
   std::string no_task;  // why there is none, if the file names one
-  std::optional<methods::Stability> stability;
-  std::optional<methods::NullModel> null_model;
-  methods::UnitNames names;
+  std::optional<Stability> stability;
+  std::optional<NullModel> null_model;
+  UnitNames names;
 
   const models::LayeredNetwork& network() const { return named.network; }
   // "m1", in the order of the hierarchy.
@@ -86,6 +86,6 @@ class ModuleLooker {
 
 // "8-36-36-4" for the units of each layer.
 std::string sizes_text(const std::vector<int>& widths);
-std::vector<int> live_sizes(const methods::Detection& detection);
+std::vector<int> live_sizes(const Detection& detection);
 
-}  // namespace modlab::cli
+}  // namespace modlab::methods

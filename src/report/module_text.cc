@@ -1,4 +1,4 @@
-#include "cli/module_text.h"
+#include "report/module_text.h"
 
 #include <fmt/format.h>
 
@@ -9,11 +9,13 @@
 
 #include "core/text.h"
 
-namespace modlab::cli {
+namespace modlab::report {
 namespace {
 
 using methods::Change;
 using methods::LayerDecision;
+using methods::ModuleLook;
+using methods::TaskLook;
 using methods::UnitPlace;
 
 constexpr std::size_t kMaxNames = 16;   // of units on a line
@@ -93,7 +95,8 @@ class Describer {
     add("{}\n", look_.named.id);
     const int edges = network.edge_count();
     const int live = look_.live_edges();
-    add("  units     {}, of which live: {}\n", sizes_text(network.widths), sizes_text(live_sizes(look_.detection)));
+    add("  units     {}, of which live: {}\n", methods::sizes_text(network.widths),
+        methods::sizes_text(methods::live_sizes(look_.detection)));
     add("  edges     {} of {} possible ({:.3g} %){}\n", edges, network.full_edge_count(),
         100.0 * edges / network.full_edge_count(),
         live == edges ? "" : fmt::format(", {} of them at dead units", edges - live));
@@ -507,45 +510,13 @@ std::string criteria_text(const ModuleLook& look) {
   return look.task->criteria.empty() ? "" : met.empty() ? "none" : join_text(met, " ");
 }
 
-}  // namespace
-
-std::string module_text(const ModuleLook& look) { return Describer(look).text(); }
-
-std::string module_table(std::span<const ModuleLook> looks) {
-  std::size_t id_width = 7;
-  std::size_t live_width = 4;
-  for (const ModuleLook& look : looks) {
-    id_width = std::max(id_width, look.named.id.size());
-    live_width = std::max(live_width, sizes_text(live_sizes(look.detection)).size());
-  }
-  std::string text = fmt::format("{:<{}}  {:<{}}  edges  modules  bits right  criteria met\n", "network", id_width,
-                                 "live", live_width);
-  std::map<std::string, std::pair<int, int>> counts;  // met, of
-  for (const ModuleLook& look : looks) {
-    const std::string line = fmt::format(
-        "{:<{}}  {:<{}}  {:>5}  {:>7}  {:>10}  {}", look.named.id, id_width, sizes_text(live_sizes(look.detection)),
-        live_width, look.live_edges(), look.hierarchy.modules.size(),
-        look.task ? fmt::format("{:.1f} %", 100 * look.task->accuracy) : "", criteria_text(look));
-    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-    for (const methods::Criterion& criterion : look.task ? look.task->criteria : std::vector<methods::Criterion>()) {
-      auto& [met, of] = counts[criterion.name];
-      met += criterion.met ? 1 : 0;
-      ++of;
-    }
-  }
-  text += fmt::format("\n{} networks; --id shows one of them in full\n", looks.size());
-  for (const auto& [name, count] : counts) {
-    text += fmt::format("  {:<20} met by {} of {}\n", name, count.first, count.second);
-  }
-  return text;
-}
-
+// The lines below the title of a drawing.
 std::vector<std::string> picture_captions(const ModuleLook& look) {
   const models::LayeredNetwork& network = look.network();
   std::vector<std::string> captions;
   captions.push_back(fmt::format("{}{}, live {}; {} edges, density {:.3g} %; {} module{}",
-                                 look.task ? look.task->task->name + ": " : "", sizes_text(network.widths),
-                                 sizes_text(live_sizes(look.detection)), network.edge_count(),
+                                 look.task ? look.task->task->name + ": " : "", methods::sizes_text(network.widths),
+                                 methods::sizes_text(methods::live_sizes(look.detection)), network.edge_count(),
                                  100.0 * network.edge_count() / network.full_edge_count(),
                                  look.hierarchy.modules.size(), plural(look.hierarchy.modules.size())));
   std::vector<std::string> settings;
@@ -560,4 +531,46 @@ std::vector<std::string> picture_captions(const ModuleLook& look) {
   return captions;
 }
 
-}  // namespace modlab::cli
+}  // namespace
+
+std::string module_text(const ModuleLook& look) { return Describer(look).text(); }
+
+std::string module_table(std::span<const ModuleLook> looks) {
+  std::size_t id_width = 7;
+  std::size_t live_width = 4;
+  for (const ModuleLook& look : looks) {
+    id_width = std::max(id_width, look.named.id.size());
+    live_width = std::max(live_width, methods::sizes_text(methods::live_sizes(look.detection)).size());
+  }
+  std::string text = fmt::format("{:<{}}  {:<{}}  edges  modules  bits right  criteria met\n", "network", id_width,
+                                 "live", live_width);
+  std::map<std::string, std::pair<int, int>> counts;  // met, of
+  for (const ModuleLook& look : looks) {
+    const std::string line =
+        fmt::format("{:<{}}  {:<{}}  {:>5}  {:>7}  {:>10}  {}", look.named.id, id_width,
+                    methods::sizes_text(methods::live_sizes(look.detection)), live_width, look.live_edges(),
+                    look.hierarchy.modules.size(), look.task ? fmt::format("{:.1f} %", 100 * look.task->accuracy) : "",
+                    criteria_text(look));
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+    for (const methods::Criterion& criterion : look.task ? look.task->criteria : std::vector<methods::Criterion>()) {
+      auto& [met, of] = counts[criterion.name];
+      met += criterion.met ? 1 : 0;
+      ++of;
+    }
+  }
+  text += fmt::format("\n{} networks; --id shows one of them in full\n", looks.size());
+  for (const auto& [name, count] : counts) {
+    text += fmt::format("  {:<20} met by {} of {}\n", name, count.first, count.second);
+  }
+  return text;
+}
+
+LayeredPicture module_picture(const ModuleLook& look) {
+  LayeredPicture picture{look.network(), look.hierarchy, look.names, look.named.id, picture_captions(look), {}};
+  for (std::size_t module = 0; module < look.hierarchy.modules.size(); ++module) {
+    picture.modules.push_back(look.full_module_name(module));
+  }
+  return picture;
+}
+
+}  // namespace modlab::report

@@ -1,11 +1,11 @@
-#include "cli/graph_json.h"
+#include "report/graph_json.h"
 
 #include <nlohmann/json.hpp>
 
-#include "cli/graph_facts.h"
+#include "report/graph_facts.h"
 #include "tasks/task_file.h"
 
-namespace modlab::cli {
+namespace modlab::report {
 namespace {
 
 using nlohmann::ordered_json;
@@ -135,4 +135,4 @@ std::string suite_json(const TaskSuite& suite) {
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace modlab::cli
+}  // namespace modlab::report

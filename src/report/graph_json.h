@@ -4,9 +4,9 @@
 
 #include "tasks/task.h"
 
-namespace modlab::cli {
+namespace modlab::report {
 
 // Everything about a suite and its tasks as JSON, ending with a line feed.
 std::string suite_json(const tasks::TaskSuite& suite);
 
-}  // namespace modlab::cli
+}  // namespace modlab::report

@@ -1,4 +1,4 @@
-#include "cli/module_look.h"
+#include "methods/detect/module_look.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,7 +11,7 @@
 #include "methods/detect/table_values.h"
 #include "tasks/task_file.h"
 
-namespace modlab::cli {
+namespace modlab::methods {
 namespace {
 
 std::shared_ptr<const tasks::Task> task_called(const std::string& name) {
@@ -40,7 +40,7 @@ std::string ModuleLook::full_module_name(std::size_t module) const {
 
 int ModuleLook::live_edges() const {
   int edges = std::accumulate(hierarchy.inside_edges.begin(), hierarchy.inside_edges.end(), 0);
-  for (const methods::ModuleEdge& edge : hierarchy.edges) {
+  for (const ModuleEdge& edge : hierarchy.edges) {
     edges += edge.edges;
   }
   return edges;
@@ -48,12 +48,12 @@ int ModuleLook::live_edges() const {
 
 ModuleLooker::ModuleLooker(LookSettings settings) : settings_(std::move(settings)) {
   if (!settings_.task.empty()) {
-    asked_for_ = task_called(methods::published_task(settings_.task).value_or(settings_.task));
+    asked_for_ = task_called(published_task(settings_.task).value_or(settings_.task));
   }
 }
 
 std::shared_ptr<const tasks::Task> ModuleLooker::find_task(const std::string& name, std::string& reason) {
-  const std::string builtin = methods::published_task(name).value_or(name);
+  const std::string builtin = published_task(name).value_or(name);
   if (const auto found = known_.find(builtin); found != known_.end()) {
     return found->second;
   }
@@ -72,29 +72,29 @@ std::shared_ptr<const tasks::Task> ModuleLooker::find_task(const std::string& na
 }
 
 void ModuleLooker::look_at_task(ModuleLook& look, std::shared_ptr<const tasks::Task> task) const {
-  methods::check_fits(look.network(), *task);
+  check_fits(look.network(), *task);
   TaskLook found;
-  const std::vector<double> accuracies = methods::output_accuracies(look.network(), task->table);
+  const std::vector<double> accuracies = output_accuracies(look.network(), task->table);
   found.accuracy = std::accumulate(accuracies.begin(), accuracies.end(), 0.0) / static_cast<double>(accuracies.size());
-  found.criteria = methods::criteria(look.detection, *task);
-  found.agreement = methods::truth_agreement(look.detection, *task);
-  found.same_as_truth = methods::same_as_truth(look.hierarchy, *task);
-  found.functions = methods::module_functions(look.network(), look.hierarchy, *task);
+  found.criteria = criteria(look.detection, *task);
+  found.agreement = truth_agreement(look.detection, *task);
+  found.same_as_truth = same_as_truth(look.hierarchy, *task);
+  found.functions = module_functions(look.network(), look.hierarchy, *task);
   if (settings_.lesion) {
-    found.lesions = methods::lesion_test(look.network(), look.hierarchy, *task);
+    found.lesions = lesion_test(look.network(), look.hierarchy, *task);
   }
-  look.names = methods::UnitNames(look.network(), *task);
+  look.names = UnitNames(look.network(), *task);
   found.task = std::move(task);
   look.task = std::move(found);
 }
 
 ModuleLook ModuleLooker::look(models::NamedNetwork named) {
-  const methods::UnitNames names(named.network);
+  const UnitNames names(named.network);
   ModuleLook look{std::move(named), settings_.detect, {}, {}, {}, {}, {}, {}, {}, {}, names};
-  look.detection = methods::detect(look.network(), settings_.detect);
-  look.hierarchy = methods::hierarchy(look.network(), look.detection);
-  look.crossing = methods::cross_edges(look.network(), look.hierarchy);
-  look.constants = methods::constant_units(look.network(), look.detection.live);
+  look.detection = detect(look.network(), settings_.detect);
+  look.hierarchy = hierarchy(look.network(), look.detection);
+  look.crossing = cross_edges(look.network(), look.hierarchy);
+  look.constants = constant_units(look.network(), look.detection.live);
   const std::string name = task_of_file(look.named);
   const auto task = asked_for_ || name.empty() ? asked_for_ : find_task(name, look.no_task);
   try {
@@ -112,19 +112,19 @@ ModuleLook ModuleLooker::look(models::NamedNetwork named) {
                                   look.no_task.empty() ? "" : " (" + look.no_task + ")"));
   }
   if (settings_.stability) {
-    methods::StabilitySettings variations;
+    StabilitySettings variations;
     variations.seed = settings_.seed;
-    look.stability = methods::stability(look.network(), settings_.detect, variations);
+    look.stability = stability(look.network(), settings_.detect, variations);
   }
   if (settings_.null_draws > 0) {
-    look.null_model = methods::null_model(look.network(), settings_.detect, {settings_.null_draws, settings_.seed});
+    look.null_model = null_model(look.network(), settings_.detect, {settings_.null_draws, settings_.seed});
   }
   return look;
 }
 
 std::string sizes_text(const std::vector<int>& widths) { return fmt::format("{}", fmt::join(widths, "-")); }
 
-std::vector<int> live_sizes(const methods::Detection& detection) {
+std::vector<int> live_sizes(const Detection& detection) {
   std::vector<int> sizes;
   for (const std::vector<int>& units : detection.live) {
     sizes.push_back(static_cast<int>(units.size()));
@@ -132,4 +132,4 @@ std::vector<int> live_sizes(const methods::Detection& detection) {
   return sizes;
 }
 
-}  // namespace modlab::cli
+}  // namespace modlab::methods

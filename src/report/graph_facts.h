@@ -6,7 +6,7 @@
 #include "tasks/task.h"
 
 // What `modlab graph` says of a task in words and in JSON alike.
-namespace modlab::cli {
+namespace modlab::report {
 
 // On how many of the rows the output is 1.
 std::size_t ones_among(const tasks::TruthTable& table, const std::vector<int>& rows, int output);
@@ -23,4 +23,4 @@ struct TrueRoutings {
 };
 TrueRoutings find_routings(const tasks::TaskSuite& suite);
 
-}  // namespace modlab::cli
+}  // namespace modlab::report
