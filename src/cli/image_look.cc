@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/text.h"
-#include "models/blueprint.h"
 #include "models/learned_routing.h"
 #include "studies/image_details.h"
 #include "tasks/routing.h"
@@ -16,49 +14,53 @@ namespace {
 
 using measures::CombinationScore;
 
-void print_wiring(const measures::ImageView& view) {
+std::string image_wiring_text(const measures::ImageView& view) {
   const models::ImageRouting& routing = *view.routing;
+  std::string text;
   for (std::size_t slot = 0; slot < routing.images.size(); ++slot) {
-    fmt::print("image slot {} reads image {}{}\n", slot + 1, routing.images[slot] + 1,
-               routing.members.empty() ? "" : fmt::format(" with shared module {}", routing.members[slot] + 1));
+    text +=
+        fmt::format("image slot {} reads image {}{}\n", slot + 1, routing.images[slot] + 1,
+                    routing.members.empty() ? "" : fmt::format(" with shared module {}", routing.members[slot] + 1));
   }
-  fmt::print("{}{}\n", tasks::wiring_text(routing.bits),
-             routing.bits.modules.empty() ? "" : "; modules " + tasks::modules_text(routing.bits));
+  text += fmt::format("{}{}\n", tasks::wiring_text(routing.bits),
+                      routing.bits.modules.empty() ? "" : "; modules " + tasks::modules_text(routing.bits));
   if (!std::isnan(view.measures.edit_distance)) {
-    fmt::print("Edit distance to the true graph: {:.0f}\n", view.measures.edit_distance);
+    text += fmt::format("Edit distance to the true graph: {:.0f}\n", view.measures.edit_distance);
   }
+  return text;
 }
 
-void print_modules(const measures::ImageView& view, bool has_pool) {
-  fmt::print("\nWhat an image module says, on average, to the test images of each digit\n");
+std::string image_modules_text(const measures::ImageView& view, bool has_pool) {
+  std::string text = "\nWhat an image module says, on average, to the test images of each digit\n";
   for (std::size_t module = 0; module < view.modules.size(); ++module) {
     const measures::ImageModuleView& here = view.modules[module];
-    fmt::print("{} {}: |correlation| with the digit's bits {:.3f}\n", has_pool ? "shared module" : "module", module + 1,
-               here.specialisation);
+    text += fmt::format("{} {}: |correlation| with the digit's bits {:.3f}\n", has_pool ? "shared module" : "module",
+                        module + 1, here.specialisation);
     std::string heading = "         ";
     for (std::size_t digit = 0; digit < here.means.front().size(); ++digit) {
       heading += fmt::format("{:>8}", digit);
     }
-    fmt::print("{}\n", heading);
+    text += heading + "\n";
     for (std::size_t output = 0; output < here.means.size(); ++output) {
       std::string line = fmt::format("  out {:<3}", output + 1);
       for (const double mean : here.means[output]) {
         line += fmt::format("{:>8.2f}", mean);
       }
-      fmt::print("{}\n", line);
+      text += line + "\n";
     }
   }
+  return text;
 }
 
 // Two digits as a square: first digit down, second across.
-void print_square(const measures::ImageView& view, const tasks::ImageInputs& inputs) {
-  fmt::print(
+std::string digit_pairs_text(const measures::ImageView& view, const tasks::ImageInputs& inputs) {
+  std::string text =
       "\nPercent of right bits by digit pair (first digit down), with images that were not trained on;\n"
-      "[ ] unseen in training, ( ) validation\n   ");
+      "[ ] unseen in training, ( ) validation\n   ";
   for (int digit = 0; digit < inputs.digits; ++digit) {
-    fmt::print("{:>7}", digit);
+    text += fmt::format("{:>7}", digit);
   }
-  fmt::print("\n");
+  text += "\n";
   for (int first = 0; first < inputs.digits; ++first) {
     std::string line = fmt::format("{:>3} ", first);
     for (int second = 0; second < inputs.digits; ++second) {
@@ -75,8 +77,9 @@ void print_square(const measures::ImageView& view, const tasks::ImageInputs& inp
       line += fmt::format("{:>7}",
                           fmt::format("{}{:.0f}{}", brackets[0], 100.0 * found->right_bits / found->bits, brackets[1]));
     }
-    fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
   }
+  return text;
 }
 
 }  // namespace
@@ -87,16 +90,14 @@ measures::ImageView look_at_images(const Snapshot& snapshot) {
                                       engine::kernels());
 }
 
-void print_images(const Snapshot& snapshot, const measures::ImageView& view) {
+std::string image_text(const measures::ImageView& view, const tasks::ImageInputs& inputs) {
+  std::string text;
   if (!view.routing) {
-    fmt::print("A network without modules has no routing to show.\n");
+    text += "A network without modules has no routing to show.\n";
   } else {
-    print_wiring(view);
-    print_modules(view, !view.routing->members.empty());
+    text += image_wiring_text(view) + image_modules_text(view, !view.routing->members.empty());
   }
-  if (snapshot.network.suite.images()->images == 2) {
-    print_square(view, *snapshot.network.suite.images());
-  }
+  return inputs.images == 2 ? text + digit_pairs_text(view, inputs) : text;
 }
 
 nlohmann::ordered_json images_json(const Snapshot& snapshot, const measures::ImageView& view) {

@@ -11,7 +11,7 @@ namespace modlab::cli {
 measures::ImageView look_at_images(const Snapshot& snapshot);
 
 // What it reads, what its image modules say of each digit, and where it is right: for `modlab show`.
-void print_images(const Snapshot& snapshot, const measures::ImageView& view);
+std::string image_text(const measures::ImageView& view, const tasks::ImageInputs& inputs);
 nlohmann::ordered_json images_json(const Snapshot& snapshot, const measures::ImageView& view);
 
 }  // namespace modlab::cli

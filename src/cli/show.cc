@@ -244,8 +244,7 @@ void show(const std::string& path, const std::string& name, bool as_json) {
       output.update(images_json(snapshot, view));
       fmt::print("{}\n", output.dump());
     } else {
-      fmt::print("{}\n", snapshot_heading(snapshot));
-      print_images(snapshot, view);
+      fmt::print("{}\n{}", snapshot_heading(snapshot), image_text(view, *network.suite.images()));
     }
     return;
   }
