@@ -269,4 +269,19 @@ Separation separation(const Table& products, const Groups& groups) {
   return result;
 }
 
+Structure structure_of(const LayeredNetwork& network, const std::optional<Groups>& groups, double percent,
+                       bool with_products) {
+  Structure structure{groups, percent, {}, {}, {}};
+  if (with_products || groups) {
+    structure.products = path_products(network);
+  }
+  if (groups) {
+    structure.separation = separation(structure.products, *groups);
+  }
+  for (int layer = 1; layer + 1 < network.layers(); ++layer) {
+    structure.shares.push_back(units_for_share(path_sums(network, layer), percent));
+  }
+  return structure;
+}
+
 }  // namespace modlab::measures

@@ -66,4 +66,17 @@ bool is_significant(const std::optional<WelchTest>& test);
 // exist, no input twice in a group and no output twice in all.
 Separation separation(const std::vector<std::vector<double>>& products, const Groups& groups);
 
+// All of this of one network.
+struct Structure {
+  std::optional<Groups> groups;  // that were asked for
+  double percent = 90;
+  std::vector<std::vector<double>> products;  // from the inputs; empty where nobody looks at them
+  std::optional<Separation> separation;       // of the groups
+  std::vector<int> shares;                    // N_P of each hidden layer
+};
+
+// With groups the products are there in any case. Throws ConfigError as the functions above do.
+Structure structure_of(const models::LayeredNetwork& network, const std::optional<Groups>& groups, double percent,
+                       bool with_products);
+
 }  // namespace modlab::measures
