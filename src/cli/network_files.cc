@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "cli/snapshot.h"
+#include "cli/snapshot_option.h"
 #include "core/errors.h"
 #include "core/text.h"
 

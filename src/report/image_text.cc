@@ -1,4 +1,4 @@
-#include "cli/image_look.h"
+#include "report/image_text.h"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,9 @@
 #include <cmath>
 
 #include "models/learned_routing.h"
-#include "studies/image_details.h"
 #include "tasks/routing.h"
 
-namespace modlab::cli {
+namespace modlab::report {
 namespace {
 
 using measures::CombinationScore;
@@ -84,12 +83,6 @@ std::string digit_pairs_text(const measures::ImageView& view, const tasks::Image
 
 }  // namespace
 
-measures::ImageView look_at_images(const Snapshot& snapshot) {
-  const models::SavedNetwork& network = snapshot.network;
-  return measures::view_image_network(network.spec, network.blueprint, network.suite, snapshot.parameters(),
-                                      engine::kernels());
-}
-
 std::string image_text(const measures::ImageView& view, const tasks::ImageInputs& inputs) {
   std::string text;
   if (!view.routing) {
@@ -100,8 +93,4 @@ std::string image_text(const measures::ImageView& view, const tasks::ImageInputs
   return inputs.images == 2 ? text + digit_pairs_text(view, inputs) : text;
 }
 
-nlohmann::ordered_json images_json(const Snapshot& snapshot, const measures::ImageView& view) {
-  return studies::image_details(view, snapshot.network.suite);
-}
-
-}  // namespace modlab::cli
+}  // namespace modlab::report

@@ -1,0 +1,72 @@
+#include "measures/snapshot_measures.h"
+
+#include <utility>
+#include <variant>
+
+#include "engine/kernels/kernels.h"
+#include "measures/edit_distance.h"
+#include "measures/matching.h"
+#include "models/learned_routing.h"
+#include "models/plain_forward.h"
+
+namespace modlab::measures {
+namespace {
+
+std::optional<TrainingCost> cost_of(const models::SavedSnapshot& snapshot, Counting counting) {
+  const models::RunSpec& spec = snapshot.network.spec;
+  const std::optional<int> epoch = snapshot.epoch();
+  if (!epoch) {
+    return std::nullopt;
+  }
+  const int rows = models::part_rows(spec, snapshot.network.suite).train;
+  TrainingCost cost;
+  cost.count = count_flops(spec, snapshot.network.suite, counting);
+  cost.updates = updates_to_epoch(*epoch, rows, spec.batch_size, counting);
+  cost.flops = training_flops(cost.count, *epoch, rows, spec.batch_size, counting);
+  return cost;
+}
+
+std::optional<int> relaxed_distance(const models::SavedSnapshot& snapshot, int task) {
+  const auto* shape = std::get_if<models::ModularShape>(&snapshot.network.blueprint.shape);
+  const std::vector<tasks::Task>& tasks = snapshot.network.suite.tasks;
+  if (shape == nullptr || !tasks[task].graph) {
+    return std::nullopt;
+  }
+  const tasks::Routing routing = models::learned_routing(*shape, snapshot.parameters())[task];
+  return relaxed_edit_distance(compared_part(routing, shape->inputs, tasks.size() > 1).wiring,
+                               wiring_of(*tasks[task].graph));
+}
+
+}  // namespace
+
+SnapshotMeasures measure_snapshot(const models::SavedSnapshot& snapshot, bool with_relaxed) {
+  const models::SavedNetwork& network = snapshot.network;
+  SnapshotMeasures measured;
+  measured.paper = cost_of(snapshot, Counting::kPaper);
+  measured.exact = cost_of(snapshot, Counting::kExact);
+  if (network.spec.on_images) {
+    measured.network = view_images(snapshot).measures;
+    return measured;
+  }
+  for (int task = 0; task < static_cast<int>(network.suite.tasks.size()); ++task) {
+    TaskMeasures found;
+    found.accuracy =
+        100 * models::bit_accuracy(models::plain_forward(network.blueprint, snapshot.parameters(), network.suite, task),
+                                   network.suite.tasks[task].table);
+    found.in_situ = in_situ_correlation(network.blueprint, network.suite, task, snapshot.parameters());
+    if (with_relaxed) {
+      found.relaxed = relaxed_distance(snapshot, task);
+    }
+    measured.tasks.push_back(std::move(found));
+  }
+  measured.network = measure_network(network.blueprint, network.suite, snapshot.parameters());
+  measured.specialisation = specialisation(network.blueprint, network.suite, snapshot.parameters());
+  return measured;
+}
+
+ImageView view_images(const models::SavedSnapshot& snapshot) {
+  const models::SavedNetwork& network = snapshot.network;
+  return view_image_network(network.spec, network.blueprint, network.suite, snapshot.parameters(), engine::kernels());
+}
+
+}  // namespace modlab::measures

@@ -1,0 +1,47 @@
+#include "report/network_json.h"
+
+#include "measures/snapshot_measures.h"
+#include "models/settings.h"
+#include "report/network_view.h"
+#include "studies/image_details.h"
+
+namespace modlab::report {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json task_view_json(const TaskView& view, const tasks::Task& task) {
+  ordered_json object;
+  object["task"] = task.name;
+  for (const std::vector<SlotView>& level : view.levels) {
+    ordered_json slots = ordered_json::array();
+    for (const SlotView& slot : level) {
+      slots.push_back({{"name", slot.name}, {"reads", slot.reads}, {"follows", slot.computes}});
+    }
+    object["levels"].push_back(slots);
+  }
+  object["outputs"] = view.outputs;
+  object["accuracy"] = 100 * view.accuracy;
+  if (view.is_true_wiring) {
+    object["true_wiring"] = *view.is_true_wiring;
+  }
+  return object;
+}
+
+}  // namespace
+
+ordered_json network_json(const models::SavedSnapshot& snapshot) {
+  const models::SavedNetwork& network = snapshot.network;
+  ordered_json output = models::settings_json(network.spec);
+  output["snapshot"] = snapshot.name;
+  if (network.spec.on_images) {
+    output.update(studies::image_details(measures::view_images(snapshot), network.suite));
+    return output;
+  }
+  for (int task = 0; !network.spec.is_mlp() && task < network.blueprint.data.tasks; ++task) {
+    output["tasks"].push_back(task_view_json(view_task(snapshot, task), network.suite.tasks[task]));
+  }
+  return output;
+}
+
+}  // namespace modlab::report
