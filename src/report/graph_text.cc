@@ -16,11 +16,9 @@ namespace {
 
 using tasks::FunctionGraph;
 using tasks::Gate;
-using tasks::Routing;
 using tasks::Task;
 using tasks::TaskSuite;
 using tasks::TruthTable;
-using tasks::Wire;
 
 // Tables up to this size are shown whole unless the person asks otherwise.
 constexpr int kWholeTableRows = 64;
