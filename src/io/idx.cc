@@ -23,15 +23,12 @@ constexpr std::size_t kBlock = 1 << 20;
 // Taken at once if the header asks for it: enough for MNIST.
 constexpr std::size_t kFirstBlocks = 64 * kBlock;
 
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
 // The bytes of a file, expanded if they are gzip's.
 class ByteReader {
  public:
-  ByteReader(const std::string& path, std::string source) : source_(std::move(source)), file_(nullptr, &std::fclose) {
-    std::error_code ignored;
-    if (std::filesystem::is_directory(path, ignored)) {
-      fail("is a folder; name a file in it");
-    }
-    file_.reset(std::fopen(path.c_str(), "rb"));
+  ByteReader(File file, std::string source) : source_(std::move(source)), file_(std::move(file)) {
     if (!file_) {
       fail(fmt::format("cannot be read ({}); check the path", std::strerror(errno)));
     }
@@ -106,7 +103,7 @@ class ByteReader {
   }
 
   std::string source_;
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
+  File file_;
   std::array<std::uint8_t, 1 << 16> input_;
   z_stream stream_{};  // of a plain file only the counts and pointers
   bool is_gzip_ = false;
@@ -166,10 +163,8 @@ std::vector<std::uint32_t> read_shape(ByteReader& reader) {
   return shape;
 }
 
-}  // namespace
-
-IdxArray read_idx(const std::string& path, const std::string& source) {
-  ByteReader reader(path, source.empty() ? path : source);
+IdxArray read_array(File file, const std::string& source) {
+  ByteReader reader(std::move(file), source);
   IdxArray array;
   array.shape = read_shape(reader);
   const std::uint64_t count = count_values(array.shape);
@@ -192,6 +187,21 @@ IdxArray read_idx(const std::string& path, const std::string& source) {
     reader.fail(fmt::format("goes on after the {} values that its header promises; get it again", count));
   }
   return array;
+}
+
+}  // namespace
+
+IdxArray read_idx(const std::string& path, const std::string& source) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    throw FormatError(fmt::format("{}: is a folder; name a file in it", source.empty() ? path : source));
+  }
+  return read_array(File(std::fopen(path.c_str(), "rb"), &std::fclose), source.empty() ? path : source);
+}
+
+IdxArray decode_idx(std::string_view bytes, const std::string& source) {
+  // Only read, whatever the type says.
+  return read_array(File(::fmemopen(const_cast<char*>(bytes.data()), bytes.size(), "rb"), &std::fclose), source);
 }
 
 std::string encode_idx(const IdxArray& array) {

@@ -46,6 +46,25 @@ std::vector<float> read_snapshot(const io::TensorFile& file, const engine::Layou
   return parameters;
 }
 
+SavedNetwork network_of(const io::TensorFile& file, const std::string& path) {
+  const auto metadata = file.metadata.find(kMetadataKey);
+  if (metadata == file.metadata.end()) {
+    throw FormatError(fmt::format("{}: is not a network that `modlab train --save` wrote", path));
+  }
+  SavedNetwork network;
+  network.run = io::parse_json(metadata->second);
+  if (!network.run.is_object()) {
+    throw FormatError(fmt::format("{}: its settings are not JSON; the file is damaged", path));
+  }
+  network.spec = spec_from_json(network.run, path);
+  network.suite = tasks::load_task(network.spec.task);
+  network.spec = resolve(network.spec, network.suite);
+  network.blueprint = make_blueprint(network.spec, network.suite);
+  network.best = read_snapshot(file, network.blueprint.layout, "best", path);
+  network.last = read_snapshot(file, network.blueprint.layout, "last", path);
+  return network;
+}
+
 }  // namespace
 
 nlohmann::ordered_json snapshot_json(const engine::Snapshot& snapshot, const PartRows& rows, int tasks) {
@@ -104,24 +123,10 @@ io::TensorFile to_tensor_file(const engine::Layout& layout, const engine::LaneRe
   return file;
 }
 
-SavedNetwork load_network(const std::string& path) {
-  const io::TensorFile file = io::read_safetensors(path);
-  const auto metadata = file.metadata.find(kMetadataKey);
-  if (metadata == file.metadata.end()) {
-    throw FormatError(fmt::format("{}: is not a network that `modlab train --save` wrote", path));
-  }
-  SavedNetwork network;
-  network.run = io::parse_json(metadata->second);
-  if (!network.run.is_object()) {
-    throw FormatError(fmt::format("{}: its settings are not JSON; the file is damaged", path));
-  }
-  network.spec = spec_from_json(network.run, path);
-  network.suite = tasks::load_task(network.spec.task);
-  network.spec = resolve(network.spec, network.suite);
-  network.blueprint = make_blueprint(network.spec, network.suite);
-  network.best = read_snapshot(file, network.blueprint.layout, "best", path);
-  network.last = read_snapshot(file, network.blueprint.layout, "last", path);
-  return network;
+SavedNetwork load_network(const std::string& path) { return network_of(io::read_safetensors(path), path); }
+
+SavedNetwork parse_network(const std::string& bytes, const std::string& path) {
+  return network_of(io::decode_safetensors(bytes, path), path);
 }
 
 }  // namespace modlab::models

@@ -35,5 +35,7 @@ struct SavedNetwork {
 
 // Reads and checks such a file; throws FormatError if it is damaged or its tensors are not those of its settings.
 SavedNetwork load_network(const std::string& path);
+// The same for bytes; `path` stands in messages.
+SavedNetwork parse_network(const std::string& bytes, const std::string& path);
 
 }  // namespace modlab::models
