@@ -13,7 +13,7 @@ namespace {
 using nlohmann::json;
 
 // A population larger than this is a slip of the pen.
-constexpr long long kMaxRange = 10'000'000;
+constexpr std::size_t kMaxValues = 5'000'000;
 
 // "0..99" as the numbers it stands for, or the text itself.
 void add_range(const std::string& name, const std::string& text, std::vector<std::string>& values) {
@@ -24,11 +24,17 @@ void add_range(const std::string& name, const std::string& text, std::vector<std
   }
   const std::optional<long long> first = parse_integer(text.substr(0, dots));
   const std::optional<long long> last = parse_integer(text.substr(dots + 2));
-  if (!first || !last || *last < *first || *last - *first >= kMaxRange) {
+  // Without a sign: they may lie further apart than a long long counts, and the last may be its largest.
+  const auto distance =
+      static_cast<unsigned long long>(last.value_or(0)) - static_cast<unsigned long long>(first.value_or(0));
+  if (!first || !last || *last < *first || distance >= kMaxValues) {
     throw ConfigError(fmt::format("{} '{}' is not a range; write for example 0..99", name, text));
   }
-  for (long long value = *first; value <= *last; ++value) {
-    values.push_back(std::to_string(value));
+  if (values.size() + distance >= kMaxValues) {
+    throw ConfigError(fmt::format("{} has more than {} values; split them up", name, kMaxValues));
+  }
+  for (unsigned long long step = 0; step <= distance; ++step) {
+    values.push_back(std::to_string(*first + static_cast<long long>(step)));
   }
 }
 

@@ -148,6 +148,8 @@ TEST(ExpandValues, NumbersAreListsAndRanges) {
   EXPECT_EQ(expand("seed", {"0..3"}), (Words{"0", "1", "2", "3"}));
   EXPECT_EQ(expand("seed", {"7..7"}), (Words{"7"}));
   EXPECT_EQ(expand("seed", {"0..2,10,20..21"}), (Words{"0", "1", "2", "10", "20", "21"}));
+  EXPECT_EQ(expand("seed", {"9223372036854775806..9223372036854775807"}),
+            (Words{"9223372036854775806", "9223372036854775807"}));
   EXPECT_EQ(expand("model", {"dense,modular"}), (Words{"dense", "modular"}));
 }
 
@@ -167,7 +169,8 @@ TEST(ExpandValues, ListSettingsAreSplitAtSemicolonsAndWords) {
 }
 
 TEST(ExpandValues, BrokenRangesAreRefused) {
-  for (const char* text : {"5..1", "0..", "..9", "a..b", "0..1..2", "0...3", "0..99999999999", "0.1..0.5"}) {
+  for (const char* text : {"5..1", "0..", "..9", "a..b", "0..1..2", "0...3", "0..99999999999", "0.1..0.5",
+                           "-9223372036854775808..9223372036854775807", "0..2999999,0..2999999"}) {
     EXPECT_THROW(expand("seed", {text}), ConfigError) << text;
   }
 }
