@@ -32,6 +32,10 @@ std::optional<std::string> nearest_word(std::string_view word, std::span<const s
   // A third of the letters may be wrong: enough for typing errors, too few for unrelated words.
   std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
   for (const std::string& candidate : known) {
+    // Every letter more or less is an edit. A file may have a word of a million letters, and comparing takes long.
+    if (std::max(word.size(), candidate.size()) - std::min(word.size(), candidate.size()) >= best_distance) {
+      continue;
+    }
     const std::size_t distance = edit_distance(word, candidate);
     if (distance < best_distance) {
       best_distance = distance;

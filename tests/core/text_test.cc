@@ -17,6 +17,7 @@ TEST(NearestWord, FindsMisspellingsAndNothingElse) {
   EXPECT_EQ(nearest_word("seed", known), "seed");
   EXPECT_EQ(nearest_word("something_else", known), std::nullopt);
   EXPECT_EQ(nearest_word("seed", Words{}), std::nullopt);
+  EXPECT_EQ(nearest_word(std::string(1'000'000, 's'), Words(1'000, "seed")), std::nullopt);
 }
 
 TEST(NearestWord, PrefersTheFewestErrors) {
