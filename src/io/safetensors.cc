@@ -116,6 +116,9 @@ TensorFile decode_safetensors(const std::string& bytes, const std::string& path)
       entries.push_back(read_entry(path, name, value, data_bytes));
       continue;
     }
+    if (!value.is_object()) {
+      fail(path, "its metadata are not an object");
+    }
     for (const auto& [key, metadata] : value.items()) {
       if (!metadata.is_string()) {
         fail(path, "its metadata are not text");

@@ -168,6 +168,7 @@ TEST(Safetensors, OtherKindsAndBrokenEntriesAreRefused) {
   expect_refused(R"({"a":[]})", data);
   expect_refused(R"({"a":null})", data);
   expect_refused(R"({"__metadata__":{"key":1}})", "");
+  expect_refused(R"({"__metadata__":"text"})", "");
   expect_refused("[]", "");
   expect_refused("not json", "");
   expect_refused("", "");
