@@ -33,8 +33,8 @@ Csv parse_csv(const std::string& text, const std::string& source, std::size_t ma
   Csv csv;
   char separator = ',';
   std::string_view rest = text;
-  if (rest.starts_with("\xEF\xBB\xBF")) {
-    rest.remove_prefix(3);
+  if (rest.starts_with(kByteOrderMark)) {
+    rest.remove_prefix(kByteOrderMark.size());
   }
   for (int line_number = 1; !rest.empty(); ++line_number) {
     const std::size_t end = rest.find('\n');

@@ -1,9 +1,13 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace modlab::io {
+
+// What some programs put before the first letter of a text in UTF-8.
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 struct CsvRow {
   int line = 0;  // in the file, from 1

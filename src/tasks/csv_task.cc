@@ -117,9 +117,13 @@ TaskSuite parse_task_csv(const std::string& text, const std::string& name, const
 }
 
 std::string truth_table_csv(const Task& task) {
-  // An output's name decides how it is read back, so a name that would be taken for an input gives way.
+  // An output's name decides how it is read back, so a name that would be taken for an input gives way; and so does one
+  // that would be cut apart or taken for a comment.
   const auto keeps = [](const std::vector<std::string>& names, bool outputs) {
-    return std::ranges::all_of(names, [&](const std::string& name) { return is_output_name(name) == outputs; });
+    return std::ranges::all_of(names, [&](const std::string& name) {
+      return is_output_name(name) == outputs && name.find_first_of(",;\"#") == std::string::npos &&
+             !name.starts_with(io::kByteOrderMark);
+    });
   };
   const bool keep_names = keeps(task.input_names, false) && keeps(task.output_names, true);
   std::vector<std::string> header;

@@ -378,6 +378,15 @@ TEST(TaskCsv, RoundTripOfEveryBuiltInTask) {
   EXPECT_EQ(read.output_names, std::vector<std::string>{"y0"});
 }
 
+TEST(TaskCsv, NamesThatWouldNotBeReadBackGiveWay) {
+  for (const char* name : {"\"#\"", "a,b", "a\"b", "\xEF\xBB\xBF\"\xEF\xBB\xBF\""}) {
+    const Task task = parse_task_csv(std::string(name) + ";y\n0;1\n1;0\n", "t", "t.csv").tasks.at(0);
+    const Task read = parse_task_csv(truth_table_csv(task), "t", "t.csv").tasks.at(0);
+    EXPECT_EQ(read.input_names, (std::vector<std::string>{"x0"})) << name;
+    EXPECT_EQ(read.table.rows, task.table.rows) << name;
+  }
+}
+
 TEST(TaskCsv, AnyOrderOfRowsAndColumns) {
   const Task task =
       parse_task_csv("\xEF\xBB\xBF# made by hand\r\nOut_a; p ;\"q\"\r\n1;1;1\r\n\r\n0;0;0\r\n0.0;0;1.0\r\n1;1;0\r\n",
