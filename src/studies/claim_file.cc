@@ -219,6 +219,9 @@ Selector read_selector(const YAML::Node& node, const std::string& source) {
   }
   YamlMap map(node, source, "a selection");
   for (const std::string& axis : map.keys()) {
+    if (axis.empty()) {
+      map.fail(node, "a selection has a value without a name; write lines such as  task: depth2");
+    }
     const std::string name = axis_name(map, axis, axis);
     selector[name] = read_axis_values(map, axis);
   }
@@ -271,6 +274,9 @@ Claim read_claim(const YAML::Node& node, const std::string& source) {
   claim.where = read_selector(map.get("where"), source);
   claim.over = map.has("over") ? map.texts("over") : std::vector<std::string>{"task", "ratio"};
   for (std::string& axis : claim.over) {
+    if (axis.empty()) {
+      map.fail(map.get("over"), "'over' has an entry without a name; remove it");
+    }
     axis = axis_name(map, "over", axis);
   }
   if (map.has("tune")) {

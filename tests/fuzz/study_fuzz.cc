@@ -10,11 +10,54 @@ namespace {
 // Larger plans are only more of the same.
 constexpr std::size_t kMaxRuns = 200;
 
-void expect_plan(const modlab::studies::Study& study, const std::string& preset) {
+using modlab::studies::Claim;
+using modlab::studies::Figure;
+using modlab::studies::Study;
+using modlab::studies::StudyPlan;
+
+// What figures and claims will ask a run for.
+void expect_axes(const Study& study, const StudyPlan& plan, const modlab::studies::PlannedRun& run) {
+  const auto ask = [&](const std::string& axis) {
+    if (!axis.empty()) {
+      plan.value(run, axis);
+    }
+  };
+  const auto ask_all = [&](const modlab::studies::Selector& selector) {
+    for (const auto& [axis, values] : selector) {
+      plan.value(run, axis);
+    }
+  };
+  for (const Figure& figure : study.figures) {
+    for (const std::string& axis : {figure.x, figure.y, figure.panel, figure.row, figure.series}) {
+      ask(axis);
+    }
+    ask_all(figure.where);
+  }
+  for (const Claim& claim : study.claims) {
+    ask(claim.each);
+    ask_all(claim.where);
+    for (const std::string& axis : claim.over) {
+      plan.value(run, axis);
+    }
+    for (const modlab::studies::Check& check : claim.checks) {
+      ask(check.along);
+      ask_all(check.best);
+      for (const modlab::studies::Selector& side : check.sides) {
+        ask_all(side);
+      }
+    }
+  }
+  ask_all(study.gallery);
+}
+
+void expect_plan(const Study& study, const std::string& preset) {
   if (modlab::studies::count_runs(study, preset) > kMaxRuns) {
     return;
   }
-  const modlab::studies::StudyPlan plan = modlab::studies::plan_study(study, preset);
+  const StudyPlan plan = modlab::studies::plan_study(study, preset);
+  if (!plan.runs.empty()) {
+    expect_axes(study, plan, plan.runs.front());
+  }
   for (const modlab::studies::PlannedRun& run : plan.runs) {
     if (run.series >= plan.series.size() || run.values.size() != plan.axes.size() ||
         !plan.suites.contains(run.spec.task)) {
@@ -41,11 +84,11 @@ std::vector<std::string> modlab::fuzz::seeds() {
   return texts;
 }
 
-// Any text is a study whose small plans can be made, or a UserError.
+// Any text is a study whose small plans can be made and have the axes that its figures and claims name, or a UserError.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   try {
-    const modlab::studies::Study study = modlab::studies::parse_study(text, "fuzz", "fuzz.yaml");
+    const Study study = modlab::studies::parse_study(text, "fuzz", "fuzz.yaml");
     expect_plan(study, "");
     expect_plan(study, study.default_preset);
   } catch (const modlab::UserError&) {

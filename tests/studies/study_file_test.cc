@@ -322,6 +322,11 @@ TEST(StudyFileMistakes, Claims) {
   expect_mistake(kClaim + std::string("    checks: []\n"), 3, {"a claim needs 'checks'"});
   expect_mistake(kClaim + std::string("    over: [raito]\n    checks: [{value: a, measure: flops}]\n"), 5,
                  {"'over'", "'raito'"});
+  expect_mistake(kClaim + std::string("    over: ['']\n    checks: [{value: a, measure: flops}]\n"), 5, {"'over'"});
+  for (const char* key : {"''", "[task]", "~"}) {
+    expect_mistake(kClaim + std::string("    where: {? ") + key + " : B}\n    checks: [{value: a, measure: flops}]\n",
+                   5, {"a selection has a value without a name"});
+  }
   expect_mistake(kClaim + std::string("    each: depth\n    checks: [{value: a, measure: flops}]\n"), 5,
                  {"'each'", "'depth'"});
   expect_mistake(kClaim + std::string("    tune: [lrr]\n    checks: [{value: a, measure: flops}]\n"), 5,
