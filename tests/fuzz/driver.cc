@@ -26,7 +26,6 @@ using modlab::fuzz::seeds;
 constexpr std::size_t kMaxInput = std::size_t{1} << 16;
 // An input of this size is read in far less, even by a sanitizer's slow code on a busy machine.
 constexpr unsigned kMaxSeconds = 30;
-constexpr rlim_t kMaxMemory = rlim_t{3} << 30;
 
 std::string current_input;
 std::string kept_path;
@@ -241,6 +240,7 @@ int main(int argc, char** argv) {
   // They have their own way to die, and take terabytes of addresses.
   __sanitizer_set_death_callback(keep_input);
 #else
+  constexpr rlim_t kMaxMemory = rlim_t{3} << 30;
   const rlimit memory = {kMaxMemory, kMaxMemory};
   ::setrlimit(RLIMIT_AS, &memory);
   std::signal(SIGSEGV, on_signal);
