@@ -8,7 +8,6 @@
 #include "core/random.h"
 #include "methods/detect/detect.h"
 #include "methods/sculpt/sculpt.h"
-#include "tasks/task_file.h"
 
 namespace modlab::bench {
 namespace {
@@ -32,9 +31,8 @@ models::LayeredNetwork random_network(const std::vector<int>& widths, double den
 
 }  // namespace
 
-SculptTiming time_sculpting(const Work& work, int trials, int repeats, const engine::Kernels<float>& kernels) {
-  const std::map<std::string, tasks::TaskSuite> suites = {{work.spec.task, tasks::load_task(work.spec.task)}};
-  std::vector<models::RunSpec> runs(trials, work.spec);
+SculptTiming time_sculpting(const SculptWork& work, int trials, int repeats, const engine::Kernels<float>& kernels) {
+  std::vector<methods::SculptRun> runs(trials, work.spec);
   for (int trial = 0; trial < trials; ++trial) {
     runs[trial].seed = static_cast<std::uint64_t>(trial);
   }
@@ -44,16 +42,15 @@ SculptTiming time_sculpting(const Work& work, int trials, int repeats, const eng
     timing.trials = trials;
     methods::SculptProgress progress;
     const Stopwatch watch;
-    methods::sculpt_networks(
-        runs, suites, 1, kernels, progress, [&](std::size_t /*run*/, const methods::SculptResult& result) {
-          const methods::TrialOutcome& outcome = result.outcome;
-          timing.trainings += outcome.trainings;
-          if (!outcome.winners.empty()) {
-            timing.learned.push_back({static_cast<double>(outcome.trainings),
-                                      static_cast<double>(outcome.winners.front().network.edge_count()),
-                                      static_cast<double>(outcome.winners.size())});
-          }
-        });
+    methods::sculpt_networks(runs, 1, kernels, progress, [&](std::size_t /*run*/, const methods::SculptResult& result) {
+      const methods::TrialOutcome& outcome = result.outcome;
+      timing.trainings += outcome.trainings;
+      if (!outcome.winners.empty()) {
+        timing.learned.push_back({static_cast<double>(outcome.trainings),
+                                  static_cast<double>(outcome.winners.front().network.edge_count()),
+                                  static_cast<double>(outcome.winners.size())});
+      }
+    });
     timing.time = watch.spent();
     timing.time.improve(best.time);
     best = std::move(timing);

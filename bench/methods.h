@@ -23,7 +23,7 @@ struct SculptTiming {
 
 // Sculpts networks of the first `trials` seeds on one thread, the best of `repeats`. Throws ConfigError if none of
 // them learned.
-SculptTiming time_sculpting(const Work& work, int trials, int repeats, const engine::Kernels<float>& kernels);
+SculptTiming time_sculpting(const SculptWork& work, int trials, int repeats, const engine::Kernels<float>& kernels);
 
 // The detector on a random network in which so many of all possible edges exist.
 struct DetectTiming {

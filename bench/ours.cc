@@ -11,8 +11,9 @@
 namespace modlab::bench {
 namespace {
 
-std::vector<models::RunSpec> with_seeds(const models::RunSpec& given, int seeds) {
-  std::vector<models::RunSpec> runs;
+template <typename Spec>
+std::vector<Spec> with_seeds(const Spec& given, int seeds) {
+  std::vector<Spec> runs;
   for (int seed = 0; seed < seeds; ++seed) {
     runs.push_back(given);
     runs.back().seed = static_cast<std::uint64_t>(seed);
@@ -22,21 +23,22 @@ std::vector<models::RunSpec> with_seeds(const models::RunSpec& given, int seeds)
 
 }  // namespace
 
-Timing time_loop(const Work& work, int networks, int epochs, int threads, int repeats,
+template <typename Spec>
+Timing time_loop(const WorkOf<Spec>& work, int networks, int epochs, int threads, int repeats,
                  const engine::Kernels<float>& kernels) {
-  models::RunSpec given = work.spec;
+  Spec given = work.spec;
   given.epochs = epochs;
-  const std::vector<models::RunSpec> runs = with_seeds(given, networks);
+  const std::vector<Spec> runs = with_seeds(given, networks);
   Timing best{.seconds = 1e30, .networks = networks, .epochs = epochs, .test_accuracy = 0};
   for (int repeat = 0; repeat < repeats; ++repeat) {
     engine::Progress progress;
     double right = 0;
-    const models::Plan plan = models::make_plan(runs);
+    const models::PlanOf<Spec> plan = models::make_plan(runs);
     const models::PartRows rows = models::part_rows(plan.runs.front(), plan.suite_of(plan.runs.front()));
     const Stopwatch watch;
     models::train_population(
         plan, threads, kernels, progress,
-        [&](std::size_t /*run*/, const models::Blueprint& /*blueprint*/, engine::LaneResult&& result) {
+        [&](std::size_t /*run*/, const auto& /*blueprint*/, engine::LaneResult&& result) {
           right += 100.0 * result.best.scores[engine::Part::kTest].right_bits / (rows.test * rows.outputs);
         });
     best.seconds = std::min(best.seconds, watch.spent().wall);
@@ -45,10 +47,13 @@ Timing time_loop(const Work& work, int networks, int epochs, int threads, int re
   return best;
 }
 
+template Timing time_loop(const Work&, int, int, int, int, const engine::Kernels<float>&);
+template Timing time_loop(const ImageWork&, int, int, int, int, const engine::Kernels<float>&);
+
 Timing time_steps(const Work& work, int steps, int repeats, const engine::Kernels<float>& kernels) {
   models::RunSpec spec = work.spec;
   spec.epochs = steps;
-  const models::Plan plan = models::make_plan({spec});
+  const models::Plan plan = models::make_plan(std::vector{spec});
   models::Blueprint blueprint = plan.groups.front().blueprint;
   // An epoch is one step on the first rows of the table, and nothing is evaluated before the end.
   blueprint.block.evaluate_every = steps;
@@ -74,23 +79,23 @@ Timing time_steps(const Work& work, int steps, int repeats, const engine::Kernel
   return best;
 }
 
-SpentTime time_image_steps(const Work& work, int repeats, const engine::Kernels<float>& kernels) {
-  models::RunSpec given = work.spec;
+SpentTime time_image_steps(const ImageWork& work, int repeats, const engine::Kernels<float>& kernels) {
+  models::ImageSpec given = work.spec;
   given.epochs = 1;
-  const models::Plan plan = models::make_plan({given});
-  const models::RunSpec& spec = plan.runs.front();
-  const models::Blueprint& blueprint = plan.groups.front().blueprint;
+  const models::ImagePlan plan = models::make_plan(std::vector{given});
+  const models::ImageSpec& spec = plan.runs.front();
+  const models::ImageBlueprint& blueprint = plan.groups.front().blueprint;
   const auto pixels = models::load_pixels(spec);
   engine::solo::Data data = models::make_image_samples(spec, plan.suite_of(spec), *pixels);
   // Parts without samples cost nothing to evaluate.
   std::fill(data.parts.begin() + 1, data.parts.end(), engine::solo::SampleList{});
   const int samples = data[engine::Part::kTrain].count();
   const int steps = (samples + spec.batch_size - 1) / spec.batch_size;
-  const engine::LaneSettings lane = models::make_lane(spec, blueprint, plan.suite_of(spec));
+  const engine::LaneSettings lane = models::make_lane(spec, blueprint);
   SpentTime best;
   for (int repeat = 0; repeat < repeats; ++repeat) {
     engine::Progress progress;
-    const auto network = models::make_image_network<float>(blueprint, engine::solo::kernels_for(kernels.target));
+    const auto network = models::make_network<float>(blueprint, engine::solo::kernels_for(kernels.target));
     const Stopwatch watch;
     engine::solo::train_solo(kernels, *network, data, blueprint.block, lane, progress);
     best.improve(watch.spent().per(steps));
@@ -98,9 +103,9 @@ SpentTime time_image_steps(const Work& work, int repeats, const engine::Kernels<
   return best;
 }
 
-PixelShare pixel_share(const Work& work) {
-  const models::Plan plan = models::make_plan({work.spec});
-  const models::RunSpec& spec = plan.runs.front();
+PixelShare pixel_share(const ImageWork& work) {
+  const models::ImagePlan plan = models::make_plan(std::vector{work.spec});
+  const models::ImageSpec& spec = plan.runs.front();
   const auto pixels = models::load_pixels(spec);
   const engine::solo::Data data = models::make_image_samples(spec, plan.suite_of(spec), *pixels);
   const engine::solo::PixelImages& images = pixels->train;
@@ -115,24 +120,25 @@ PixelShare pixel_share(const Work& work) {
   return {alone / all, in_pairs / all};
 }
 
-std::vector<Curve> train_curves(const Work& work, int seeds, int threads, const engine::Kernels<float>& kernels) {
+std::vector<Curve> train_curves(const ImageWork& work, int seeds, int threads, const engine::Kernels<float>& kernels) {
   using engine::Part;
-  const models::Plan plan = models::make_plan(with_seeds(work.spec, seeds));
-  const models::RunSpec& first = plan.runs.front();
+  const models::ImagePlan plan = models::make_plan(with_seeds(work.spec, seeds));
+  const models::ImageSpec& first = plan.runs.front();
   const models::PartRows rows = models::part_rows(first, plan.suite_of(first));
   std::vector<Curve> curves(plan.runs.size());
   engine::Progress progress;
-  models::train_population(plan, threads, kernels, progress,
-                           [&](std::size_t run, const models::Blueprint& /*blueprint*/, engine::LaneResult&& result) {
-                             for (const engine::Scores& scores : result.curve) {
-                               const auto percent = [&](Part part, int samples) {
-                                 return 100.0 * scores[part].right_bits / (samples * rows.outputs);
-                               };
-                               curves[run].training_loss.push_back(scores[Part::kTrain].loss);
-                               curves[run].seen_accuracy.push_back(percent(Part::kSeen, rows.seen));
-                               curves[run].unseen_accuracy.push_back(percent(Part::kTest, rows.test));
-                             }
-                           });
+  models::train_population(
+      plan, threads, kernels, progress,
+      [&](std::size_t run, const models::ImageBlueprint& /*blueprint*/, engine::LaneResult&& result) {
+        for (const engine::Scores& scores : result.curve) {
+          const auto percent = [&](Part part, int samples) {
+            return 100.0 * scores[part].right_bits / (samples * rows.outputs);
+          };
+          curves[run].training_loss.push_back(scores[Part::kTrain].loss);
+          curves[run].seen_accuracy.push_back(percent(Part::kSeen, rows.seen));
+          curves[run].unseen_accuracy.push_back(percent(Part::kTest, rows.test));
+        }
+      });
   return curves;
 }
 

@@ -19,7 +19,8 @@ struct Timing {
 };
 
 // The whole training loop of `networks` seeds, the best of `repeats`.
-Timing time_loop(const Work& work, int networks, int epochs, int threads, int repeats,
+template <typename Spec>
+Timing time_loop(const WorkOf<Spec>& work, int networks, int epochs, int threads, int repeats,
                  const engine::Kernels<float>& kernels);
 
 // Training steps alone, on one block, the best of `repeats`.
@@ -27,17 +28,17 @@ Timing time_steps(const Work& work, int steps, int repeats, const engine::Kernel
 
 // Training steps alone of one network on images, one thread, the best of `repeats`. Setting up the training is within:
 // it is less than a percent.
-SpentTime time_image_steps(const Work& work, int repeats, const engine::Kernels<float>& kernels);
+SpentTime time_image_steps(const ImageWork& work, int repeats, const engine::Kernels<float>& kernels);
 
 // Of the images that a run learns from: how many of their pixels the first layer's products take, zeros being left out.
 struct PixelShare {
   double forward = 0;   // pixels that are not zero
   double gradient = 0;  // pairs of neighbours that are not both zero
 };
-PixelShare pixel_share(const Work& work);
+PixelShare pixel_share(const ImageWork& work);
 
 // Trains networks of the first `seeds` seeds on images.
-std::vector<Curve> train_curves(const Work& work, int seeds, int threads, const engine::Kernels<float>& kernels);
+std::vector<Curve> train_curves(const ImageWork& work, int seeds, int threads, const engine::Kernels<float>& kernels);
 
 // The most memory this process has ever held, in megabytes.
 double peak_memory_mb();

@@ -50,8 +50,8 @@ std::string quoted(const std::string& text) {
   return word + "'";
 }
 
-std::string mnist_command(const Work& work, const std::string& folder, const std::string& options) {
-  const models::RunSpec& spec = work.spec;
+std::string mnist_command(const ImageWork& work, const std::string& folder, const std::string& options) {
+  const models::ImageSpec& spec = work.spec;
   return fmt::format(
       "{} {} {} --data {} --model {} --ratio {} --split-seed {} --samples {} --test-samples {} --batch {} --lr {} "
       "--lr-structural {} --tau {} --weight-decay {} {}",
@@ -93,7 +93,7 @@ std::optional<RivalTiming> time_rival(const std::string& rival, const Work& work
                      report.value("torch", "?"), report.value("blas", "?")};
 }
 
-std::optional<MnistRivalTiming> time_mnist_rival(const Work& work, const std::string& folder, bool tuned) {
+std::optional<MnistRivalTiming> time_mnist_rival(const ImageWork& work, const std::string& folder, bool tuned) {
   const Output output = run(mnist_command(
       work, folder, fmt::format("--mode steps --steps 200 --repeats 2{} 2>/dev/null", tuned ? " --tuned" : "")));
   const nlohmann::json report = nlohmann::json::parse(output.text, nullptr, false);
@@ -106,7 +106,7 @@ std::optional<MnistRivalTiming> time_mnist_rival(const Work& work, const std::st
       report.value("blas", "?")};
 }
 
-Curve train_mnist_rival(const Work& work, const std::string& folder, int seed) {
+Curve train_mnist_rival(const ImageWork& work, const std::string& folder, int seed) {
   const std::string command =
       mnist_command(work, folder, fmt::format("--mode train --tuned --epochs {} --seed {}", work.spec.epochs, seed));
   const Output output = run(command + " 2>/dev/null");
@@ -118,8 +118,8 @@ Curve train_mnist_rival(const Work& work, const std::string& folder, int seed) {
           report.at("unseen_accuracy").get<std::vector<double>>()};
 }
 
-SculptRivalTrial sculpt_rival(const Work& work, int seed, std::optional<int> unit_steps) {
-  const models::RunSpec& spec = work.spec;
+SculptRivalTrial sculpt_rival(const SculptWork& work, int seed, std::optional<int> unit_steps) {
+  const methods::SculptRun& spec = work.spec;
   const std::string command = fmt::format(
       "{} {} {} --task-table {} --hidden {} --lr {} --batch {} --epochs {} --seed {}{}", kOneThread, kPython,
       quoted(MODLAB_SOURCE_DIR "/bench/rivals/sculpt.py"), table_words(spec.task), fmt::join(spec.hidden, ","), spec.lr,

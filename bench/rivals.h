@@ -27,10 +27,10 @@ struct MnistRivalTiming {
   std::string torch;
   std::string blas;
 };
-std::optional<MnistRivalTiming> time_mnist_rival(const Work& work, const std::string& folder, bool tuned);
+std::optional<MnistRivalTiming> time_mnist_rival(const ImageWork& work, const std::string& folder, bool tuned);
 
 // A whole training of the tuned mnist.py. Throws ConfigError if it fails.
-Curve train_mnist_rival(const Work& work, const std::string& folder, int seed);
+Curve train_mnist_rival(const ImageWork& work, const std::string& folder, int seed);
 
 // One trial of bench/rivals/sculpt.py, or what it does with the first `unit_steps` unit steps alone. Throws ConfigError
 // if it fails.
@@ -41,7 +41,7 @@ struct SculptRivalTrial {
   std::string torch;
   std::string blas;
 };
-SculptRivalTrial sculpt_rival(const Work& work, int seed, std::optional<int> unit_steps);
+SculptRivalTrial sculpt_rival(const SculptWork& work, int seed, std::optional<int> unit_steps);
 
 // Throws ConfigError with the way out if there is no Debian python3 with torch.
 void require_torch();

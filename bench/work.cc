@@ -87,18 +87,19 @@ std::vector<Work> standard_work() {
   return list;
 }
 
-std::vector<Work> mnist_work() {
+std::vector<ImageWork> mnist_work() {
   using models::ModelKind;
-  const models::RunSpec published = models::starting_spec("mnist-xor-and");
-  std::vector<Work> list;
-  const auto add = [&](ModelKind model, const std::string& name) -> models::RunSpec& {
+  models::ImageSpec published = models::published_image_spec();
+  published.task = "mnist-xor-and";
+  std::vector<ImageWork> list;
+  const auto add = [&](ModelKind model, const std::string& name) -> models::ImageSpec& {
     list.push_back({name, name, published, published.batch_size, false});
     list.back().spec.model = model;
     return list.back().spec;
   };
   add(ModelKind::kModular, "modular");
   add(ModelKind::kShared, "modular-shared");
-  models::RunSpec& dense = add(ModelKind::kDense, "dense");
+  models::ImageSpec& dense = add(ModelKind::kDense, "dense");
   dense.lr = 0.001;
   dense.weight_decay = 0.001;
   add(ModelKind::kModularFc, "modular-fc");
@@ -106,13 +107,14 @@ std::vector<Work> mnist_work() {
   return list;
 }
 
-std::vector<Work> sculpt_work() {
-  std::vector<Work> list;
+std::vector<SculptWork> sculpt_work() {
+  std::vector<SculptWork> list;
   const auto add = [&](const std::string& task, const std::vector<int>& hidden, int epochs) {
-    models::RunSpec spec = models::starting_spec(task, models::ModelKind::kSculpted);
+    methods::SculptRun spec = methods::published_sculpt_run();
+    spec.task = task;
     spec.hidden = hidden;
     spec.epochs = epochs;
-    spec = models::resolve(spec, tasks::load_task(task));
+    spec = methods::resolve(spec, tasks::load_task(task));
     list.push_back({fmt::format("{} {}", task, fmt::join(hidden, ",")), "", spec, spec.batch_size, false});
   };
   add("sculpt/4-2-4", {24, 24}, 20);

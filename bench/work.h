@@ -3,18 +3,25 @@
 #include <string>
 #include <vector>
 
+#include "methods/sculpt/sculpt_run.h"
+#include "models/images/image_spec.h"
 #include "models/run_spec.h"
 
 namespace modlab::bench {
 
 // One piece of work that is measured on every contestant.
-struct Work {
+template <typename Spec>
+struct WorkOf {
   std::string name;     // as the table shows it
   std::string network;  // as the rivals' --work, or mnist.py's --model, names it; empty where no rival needs it
-  models::RunSpec spec;
+  Spec spec;
   int rows = 0;            // in a batch; 64 in the loop means all training rows
   bool step_only = false;  // training steps alone: no noise, no evaluation
 };
+
+using Work = WorkOf<models::RunSpec>;
+using ImageWork = WorkOf<models::ImageSpec>;
+using SculptWork = WorkOf<methods::SculptRun>;
 
 // The published protocol at ratio 0.5: full batch and batch 4, the whole loop with evaluation after every epoch; and
 // the dense network's training step alone.
@@ -22,10 +29,10 @@ std::vector<Work> standard_work();
 
 // The published networks on pairs of MNIST's digits, ratio 0.8, batch 128, each with its rates. The first three are
 // those that the paper compares most; the others know their structure.
-std::vector<Work> mnist_work();
+std::vector<ImageWork> mnist_work();
 
 // Networks to sculpt, trained as published; epochs are those with which nearly every dense network learns.
-std::vector<Work> sculpt_work();
+std::vector<SculptWork> sculpt_work();
 
 // Sizes of networks in which to find modules: layers of images' two-digit tasks, and the same at other widths.
 struct DetectWork {

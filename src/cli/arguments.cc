@@ -71,6 +71,11 @@ Arguments::Arguments(std::span<const std::string> words, std::span<const Option>
           values.push_back(words[++at]);
         }
         break;
+      case Arity::kOptional:
+        if (next_is_value() && at + 2 == words.size()) {
+          values.push_back(words[++at]);
+        }
+        break;
       case Arity::kOne:
         if (!next_is_value()) {
           throw ConfigError(fmt::format("--{} needs a value", given));

@@ -8,8 +8,8 @@
 namespace modlab::cli {
 
 // How many words may follow an option: none; exactly one; any number up to the next option; none or one truth word
-// (`--json`, `--json false`).
-enum class Arity { kFlag, kOne, kMany, kSwitch };
+// (`--json`, `--json false`); none or one word, the last on the line (`--help`, `--help all`).
+enum class Arity { kFlag, kOne, kMany, kSwitch, kOptional };
 
 struct Option {
   std::string name;  // without dashes

@@ -22,12 +22,12 @@
 namespace modlab::cli {
 namespace {
 
-using bench::Work;
+using bench::ImageWork;
 using nlohmann::ordered_json;
 
 // A network on MNIST: the best times of each side.
 struct MnistRow {
-  Work work;
+  ImageWork work;
   bench::SpentTime ours;
   std::optional<bench::SpentTime> eager, tuned;
   double flops = 0;  // of a step; zero pixels count as any others
@@ -41,11 +41,11 @@ std::optional<double> ratio(const std::optional<bench::SpentTime>& rival, const 
   return rival ? std::optional(*rival.*time / ours.*time) : std::nullopt;
 }
 
-bool is_one_of(std::span<const char* const> names, const Work& work) {
+bool is_one_of(std::span<const char* const> names, const ImageWork& work) {
   return std::ranges::any_of(names, [&](const char* name) { return work.name == name; });
 }
 
-double flops_per_step(const models::RunSpec& given) {
+double flops_per_step(const models::ImageSpec& given) {
   const tasks::TaskSuite suite = tasks::load_task(given.task);
   // An epoch of one batch is one update where exactly those that happen are counted.
   return measures::training_flops(measures::count_flops(models::resolve(given, suite), suite), 1, given.batch_size,
@@ -53,7 +53,7 @@ double flops_per_step(const models::RunSpec& given) {
 }
 
 // In turns, so that a busy moment does not decide for one side.
-MnistRow measure_mnist(const Work& work, bool against_torch, const engine::Kernels<float>& kernels,
+MnistRow measure_mnist(const ImageWork& work, bool against_torch, const engine::Kernels<float>& kernels,
                        std::string& torch) {
   constexpr int kRounds = 4;
   constexpr int kRepeats = 2;
@@ -113,12 +113,12 @@ void print_mnist_row(const MnistRow& row, double peak_gflops) {
 }
 
 // Whole trainings with their evaluations on one thread and on two, in turns.
-ordered_json measure_threads(const std::vector<Work>& list, const engine::Kernels<float>& kernels, bool quiet) {
+ordered_json measure_threads(const std::vector<ImageWork>& list, const engine::Kernels<float>& kernels, bool quiet) {
   constexpr const char* kModels[] = {"modular", "modular-shared", "dense"};
   constexpr int kNetworks = 4;
   constexpr int kRepeats = 7;
   ordered_json rows = ordered_json::array();
-  for (const Work& work : list) {
+  for (const ImageWork& work : list) {
     if (!is_one_of(kModels, work)) {
       continue;
     }
@@ -178,7 +178,7 @@ Compared compare(const std::vector<bench::Curve>& ours, const std::vector<bench:
 }
 
 // Whether networks learn the same on both sides: the same data, other initial weights and orders of samples.
-ordered_json compare_curves(const std::vector<Work>& list, const engine::Kernels<float>& kernels, bool quiet) {
+ordered_json compare_curves(const std::vector<ImageWork>& list, const engine::Kernels<float>& kernels, bool quiet) {
   constexpr const char* kModels[] = {"modular-shared", "modular-shared-fcms", "dense"};
   constexpr int kSeeds = 16;
   constexpr int kShownEpochs[] = {1, 2, 4, 8, 12};
@@ -188,7 +188,7 @@ ordered_json compare_curves(const std::vector<Work>& list, const engine::Kernels
   int count = 0;
   int beyond_two = 0;
   double largest = 0;
-  for (Work work : list) {
+  for (ImageWork work : list) {
     if (!is_one_of(kModels, work)) {
       continue;
     }
@@ -248,7 +248,7 @@ ordered_json compare_curves(const std::vector<Work>& list, const engine::Kernels
 }  // namespace
 
 int bench_mnist(const BenchRequest& request) {
-  const std::vector<Work> list = chosen_work(bench::mnist_work(), request);
+  const std::vector<ImageWork> list = chosen_work(bench::mnist_work(), request);
   if (request.against_torch) {
     bench::require_torch();
   }
@@ -256,7 +256,7 @@ int bench_mnist(const BenchRequest& request) {
   double load = 0;
   ::getloadavg(&load, 1);
   const engine::Kernels<float>& kernels = engine::kernels();
-  const models::RunSpec& spec = list.front().spec;
+  const models::ImageSpec& spec = list.front().spec;
   const bench::PixelShare share = bench::pixel_share(list.front());
   if (!request.as_json) {
     fmt::print("{}, one thread; training steps on pairs of MNIST's digits, batch {}, published sizes\n\n",
@@ -269,7 +269,7 @@ int bench_mnist(const BenchRequest& request) {
   std::vector<MnistRow> rows;
   std::string torch;
   double peak_gflops = 0;
-  for (const Work& work : list) {
+  for (const ImageWork& work : list) {
     rows.push_back(measure_mnist(work, request.against_torch, kernels, torch));
     peak_gflops = std::max(peak_gflops, kernels.fma_peak_gflops());
     if (!request.as_json) {

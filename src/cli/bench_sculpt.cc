@@ -13,9 +13,9 @@
 namespace modlab::cli {
 namespace {
 
+using bench::SculptWork;
 using bench::SpentTime;
 using bench::TrialNumbers;
-using bench::Work;
 using nlohmann::ordered_json;
 
 constexpr int kSculptRepeats = 3;
@@ -30,7 +30,7 @@ struct RivalTrials {
 };
 
 struct SculptRow {
-  Work work;
+  SculptWork work;
   bench::SculptTiming ours;
   SpentTime alone;  // one trial without others beside it
   std::optional<RivalTrials> torch;
@@ -46,7 +46,7 @@ measures::MeanWithErrors mean_of(const std::vector<TrialNumbers>& trials, double
 
 // Whole trials where one takes less than two minutes; otherwise the first unit step of the grid, and the trainings of
 // one of our trials. As on our side the best time of a training counts, here the best of all trials.
-RivalTrials measure_torch(const Work& work, const bench::SculptTiming& ours, std::string& torch) {
+RivalTrials measure_torch(const SculptWork& work, const bench::SculptTiming& ours, std::string& torch) {
   constexpr double kLongestTrial = 120;
   constexpr int kTrials = 4;
   constexpr int kMostSeeds = 2 * kTrials;
@@ -73,7 +73,7 @@ RivalTrials measure_torch(const Work& work, const bench::SculptTiming& ours, std
   return result;
 }
 
-SculptRow measure(const Work& work, const BenchRequest& request, const engine::Kernels<float>& kernels,
+SculptRow measure(const SculptWork& work, const BenchRequest& request, const engine::Kernels<float>& kernels,
                   std::string& torch) {
   SculptRow row{work, bench::time_sculpting(work, request.trials, kSculptRepeats, kernels),
                 bench::time_sculpting(work, 1, kSculptRepeats, kernels).per_trial(), std::nullopt};
@@ -175,13 +175,13 @@ void print_numbers(const std::vector<SculptRow>& rows) {
 }  // namespace
 
 int bench_sculpt(const BenchRequest& request) {
-  const std::vector<Work> list = chosen_work(bench::sculpt_work(), request);
+  const std::vector<SculptWork> list = chosen_work(bench::sculpt_work(), request);
   if (request.against_torch) {
     bench::require_torch();
   }
   const double load = load_average();
   const engine::Kernels<float>& kernels = engine::kernels();
-  const models::SculptSpec& grid = list.front().spec.sculpt;
+  const methods::SculptSpec& grid = list.front().spec.sculpt;
   if (!request.as_json) {
     fmt::print("{}, one thread; {} trials at once, each of {} x {} pairs of first steps\n\n", kernels.target,
                request.trials, grid.unit_steps.size(), grid.edge_steps.size());
@@ -189,7 +189,7 @@ int bench_sculpt(const BenchRequest& request) {
   }
   std::string torch;
   std::vector<SculptRow> rows;
-  for (const Work& work : list) {
+  for (const SculptWork& work : list) {
     rows.push_back(measure(work, request, kernels, torch));
     if (!request.as_json) {
       print_times(rows.back());

@@ -19,7 +19,7 @@ namespace {
 
 template <typename Choice>
 std::string choices() {
-  return join_text(models::choice_names<Choice>(), ", ");
+  return join_text(methods::choice_names<Choice>(), ", ");
 }
 
 // The names of the published program are understood too.
@@ -32,13 +32,13 @@ std::vector<Option> detector_options() {
       one("threshold", "T", "tests decide where the cluster index is weaker than this (0.2)", {"mm-threshold"}),
       one("merging", "SHARE", "of edges, beyond which clusters are one module (0.9)", {"cluster-merging-threshold"}),
       {"merge-at-equal", Arity::kSwitch, "", "also at exactly that share, as the paper writes", {}},
-      one("features", "WORD", "units that a unit is known by: " + choices<models::Direction>(), {"feature-direction"}),
+      one("features", "WORD", "units that a unit is known by: " + choices<methods::Direction>(), {"feature-direction"}),
       {"weighted", Arity::kSwitch, "", "features are products of weights along paths", {"feature-weighted"}},
       one("hops", "N", "layers that features look ahead (0: all)", {"feature-step-size", "clusterability-step-size"}),
-      one("linkage", "WORD", "how clusters are compared: " + choices<models::Linkage>(), {"clustering-linkage"}),
-      one("distance", "WORD", "how units are compared: " + choices<models::Distance>(),
+      one("linkage", "WORD", "how clusters are compared: " + choices<methods::Linkage>(), {"clustering-linkage"}),
+      one("distance", "WORD", "how units are compared: " + choices<methods::Distance>(),
           {"clustering-distance-measure"}),
-      one("index", "WORD", "what says how many clusters: " + choices<models::ClusterIndex>(), {"stopping-criteria"}),
+      one("index", "WORD", "what says how many clusters: " + choices<methods::ClusterIndex>(), {"stopping-criteria"}),
   };
 }
 
@@ -99,7 +99,7 @@ int whole_value(const Arguments& arguments, const std::string& name, int least, 
 
 template <typename Choice>
 Choice choice(const Arguments& arguments, const std::string& name, Choice otherwise) {
-  return arguments.has(name) ? models::read_choice<Choice>("--" + arguments.given_as(name), arguments.text(name))
+  return arguments.has(name) ? methods::read_choice<Choice>("--" + arguments.given_as(name), arguments.text(name))
                              : otherwise;
 }
 

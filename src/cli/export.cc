@@ -3,11 +3,12 @@
 #include <filesystem>
 
 #include "cli/arguments.h"
-#include "cli/opened_study.h"
 #include "cli/verbs.h"
 #include "core/errors.h"
 #include "io/file.h"
 #include "report/tables.h"
+#include "studies/claims.h"
+#include "studies/workbench.h"
 
 namespace modlab::cli {
 namespace {
@@ -37,7 +38,7 @@ int run_export(std::span<const std::string> words) {
     throw ConfigError("name one folder of a study, such as `modlab export results/boolean-quick --csv`");
   }
   const std::string& folder = arguments.positional().front();
-  OpenedStudy opened(folder);
+  studies::OpenedStudy opened(folder);
   const std::filesystem::path out = arguments.text("out", (std::filesystem::path(folder) / "csv").string());
   io::prepare_folder(out.string());
   const studies::Findings& findings = opened.findings();
@@ -49,7 +50,7 @@ int run_export(std::span<const std::string> words) {
   write("chosen.csv", report::chosen_csv(findings));
   write("means.csv", report::means_csv(findings));
   write("claims.csv", report::claims_csv(studies::evaluate_claims(findings)));
-  write("timing.csv", report::timing_csv(findings, opened.store()));
+  write("timing.csv", report::timing_csv(findings));
   if (arguments.has("curves")) {
     report::write_curves_csv(findings, opened.store(), (out / "curves.csv").string());
     fmt::print("{}\n", (out / "curves.csv").string());

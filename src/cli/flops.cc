@@ -7,10 +7,8 @@
 #include "cli/run_list.h"
 #include "cli/verbs.h"
 #include "core/errors.h"
-#include "models/blueprint.h"
 #include "report/flops_json.h"
 #include "report/flops_text.h"
-#include "tasks/task_file.h"
 
 namespace modlab::cli {
 namespace {
@@ -36,12 +34,12 @@ void print_flops_help() {
       describe_options(setting_options()), describe_options(own_flops_options()));
 }
 
-models::RunSpec one_run(const Arguments& arguments) {
+experiments::Run one_run(const Arguments& arguments) {
   if (!arguments.positional().empty()) {
     throw ConfigError(
         fmt::format("'{}' belongs to no setting; settings begin with --", arguments.positional().front()));
   }
-  const std::vector<models::RunSpec> runs = runs_from(arguments);
+  const std::vector<experiments::Run> runs = runs_from(arguments);
   if (runs.size() != 1) {
     throw ConfigError(
         fmt::format("flops counts one network, but these settings make {}; give each setting one value", runs.size()));
@@ -61,19 +59,17 @@ int run_flops(std::span<const std::string> words) {
     print_flops_help();
     return 0;
   }
-  const models::RunSpec given = one_run(arguments);
+  const experiments::Run run = one_run(arguments);
   if (arguments.is_on("table")) {
     fmt::print("{}", arguments.is_on("json") ? report::table_one_json().dump() + "\n" : report::table_one_text());
     return 0;
   }
-  const tasks::TaskSuite suite = tasks::load_task(given.task);
-  const models::RunSpec spec = models::resolve(given, suite);
   if (arguments.is_on("json")) {
     const Counting counting = arguments.is_on("exact") ? Counting::kExact : Counting::kPaper;
-    fmt::print("{}\n", report::flops_json(measures::count_flops(spec, suite, counting)));
+    fmt::print("{}\n", report::flops_json(report::flops_of(run, counting)));
     return 0;
   }
-  fmt::print("{}", report::flops_text(spec, suite));
+  fmt::print("{}", report::flops_text(run));
   return 0;
 }
 

@@ -1,5 +1,9 @@
 #include <fmt/format.h>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -83,6 +87,12 @@ int run(std::span<const std::string> words) {
 }  // namespace
 
 int main(int argc, char** argv) {
+#ifdef __GLIBC__
+  // Blocks take and give back megabytes all the time; what goes back to the system has to be zeroed when it returns.
+  constexpr int kKept = 1 << 28;
+  mallopt(M_TRIM_THRESHOLD, kKept);
+  mallopt(M_MMAP_THRESHOLD, kKept);
+#endif
   const std::vector<std::string> words(argv + 1, argv + argc);
   modlab::tasks::set_notice([](const std::string& notice) { fmt::print(stderr, "modlab: {}\n", notice); });
   try {

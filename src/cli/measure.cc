@@ -38,13 +38,16 @@ int run_measure(std::span<const std::string> words) {
   }
   const std::string name = snapshot_name(arguments);
   for (std::size_t index = 0; index < arguments.positional().size(); ++index) {
-    const models::SavedSnapshot snapshot = models::load_snapshot(arguments.positional()[index], name);
-    const measures::SnapshotMeasures measured = measures::measure_snapshot(snapshot, arguments.is_on("relaxed"));
-    if (arguments.is_on("json")) {
-      fmt::print("{}\n", report::measures_json(snapshot, measured).dump());
-    } else {
-      fmt::print("{}{}", index > 0 ? "\n" : "", report::measures_text(snapshot, measured));
-    }
+    std::visit(
+        [&](const auto& snapshot) {
+          const measures::SnapshotMeasures measured = measures::measure_snapshot(snapshot, arguments.is_on("relaxed"));
+          if (arguments.is_on("json")) {
+            fmt::print("{}\n", report::measures_json(snapshot, measured).dump());
+          } else {
+            fmt::print("{}{}", index > 0 ? "\n" : "", report::measures_text(snapshot, measured));
+          }
+        },
+        models::load_snapshot(arguments.positional()[index], name));
   }
   return 0;
 }

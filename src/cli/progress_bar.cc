@@ -24,32 +24,8 @@ void on_interrupt(int /*signal*/) { interrupted = true; }
 
 }  // namespace
 
-Look networks_trained(const engine::Progress& progress, std::size_t networks, std::int64_t total_epochs) {
-  return [&progress, networks, total_epochs](double seconds) {
-    const double share =
-        static_cast<double>(progress.epochs_done.load(std::memory_order_relaxed)) / static_cast<double>(total_epochs);
-    const double done = share * static_cast<double>(networks);
-    return Status{share,
-                  fmt::format("{:.0f} of {} networks, {:.0f}/s", done, networks, done / std::max(seconds, 1e-9))};
-  };
-}
-
-Look trials_done(const methods::SculptProgress& progress, std::size_t trials) {
-  return [&progress, trials](double /*seconds*/) {
-    const int done = progress.trials_done;
-    // A trial under way counts by its trainings, of which most have about a thousand.
-    constexpr double kTrainingsOfTrial = 1200;
-    const double share =
-        std::min(0.999, static_cast<double>(progress.trainings) / (kTrainingsOfTrial * static_cast<double>(trials)));
-    return Status{std::max(share, static_cast<double>(done) / static_cast<double>(trials)),
-                  fmt::format("{} of {} trials, {} trainings, {} edges left", done, trials, progress.trainings.load(),
-                              progress.edges_left.load())};
-  };
-}
-
-ProgressBar::ProgressBar(engine::Progress& progress, Look look, bool quiet)
-    : progress_(progress),
-      look_(std::move(look)),
+ProgressBar::ProgressBar(Watched work, bool quiet)
+    : work_(std::move(work)),
       quiet_(quiet),
       is_terminal_(::isatty(STDERR_FILENO) == 1),
       begin_(std::chrono::steady_clock::now()),
@@ -82,7 +58,7 @@ void ProgressBar::watch() {
   std::unique_lock lock(mutex_);
   while (!wake_.wait_for(lock, kRedraw, [this] { return done_; })) {
     if (interrupted) {
-      progress_.stop = true;
+      work_.stop();
     }
     if (!quiet_) {
       draw();
@@ -92,7 +68,7 @@ void ProgressBar::watch() {
 
 void ProgressBar::draw() {
   const double elapsed = seconds();
-  const Status status = look_(elapsed);
+  const experiments::Status status = work_.status(elapsed);
   const double share = status.share;
   const std::string left = share > 0 ? duration_text(elapsed * (1 - share) / share) : "?";
   if (is_terminal_) {

@@ -3,11 +3,13 @@
 #include <filesystem>
 
 #include "cli/arguments.h"
-#include "cli/opened_study.h"
 #include "cli/verbs.h"
 #include "core/errors.h"
+#include "io/file.h"
 #include "report/figure_files.h"
+#include "report/page.h"
 #include "report/report_data.h"
+#include "studies/workbench.h"
 
 namespace modlab::cli {
 namespace {
@@ -42,7 +44,7 @@ int run_report(std::span<const std::string> words) {
     throw ConfigError("name one folder of a study, such as `modlab report results/boolean-quick`");
   }
   const std::string folder = only_figures ? arguments.text("figures") : arguments.positional().front();
-  OpenedStudy opened(folder);
+  studies::OpenedStudy opened(folder);
   const std::vector<studies::ClaimResult> claims = studies::evaluate_claims(opened.findings());
   if (arguments.has("json")) {
     fmt::print("{}\n", report::report_data(opened.findings(), claims, opened.store()).dump());
@@ -57,7 +59,7 @@ int run_report(std::span<const std::string> words) {
     return 0;
   }
   const std::string path = arguments.text("out", (std::filesystem::path(folder) / "report.html").string());
-  write_report(opened, claims, path);
+  io::write_file(path, report::page(report::report_data(opened.findings(), claims, opened.store())));
   fmt::print("{}\n", path);
   return 0;
 }

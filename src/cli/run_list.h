@@ -4,16 +4,19 @@
 #include <vector>
 
 #include "cli/arguments.h"
-#include "models/run_spec.h"
+#include "experiments/experiment.h"
 
 namespace modlab::cli {
 
-// Every setting of the table, and the published flags, as options.
+// Every setting that some kind of run has, as options.
 std::vector<Option> setting_options();
 
+// Settings for help, a kind's own together: those that runs of the task and model at hand have, or all.
+std::string describe_settings(const Arguments& arguments, bool all);
+
 // The runs that a command line asks for: the product of all lists and ranges, the seed varying fastest.
-std::vector<models::RunSpec> runs_from(const Arguments& arguments);
+std::vector<experiments::Run> runs_from(const Arguments& arguments);
 // The same where the model is not asked for.
-std::vector<models::RunSpec> runs_from(const Arguments& arguments, models::ModelKind model);
+std::vector<experiments::Run> runs_from(const Arguments& arguments, const std::string& model);
 
 }  // namespace modlab::cli

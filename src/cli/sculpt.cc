@@ -7,18 +7,16 @@
 #include "cli/arguments.h"
 #include "cli/progress_bar.h"
 #include "cli/run_list.h"
-#include "cli/sculpt_folder.h"
 #include "cli/threads.h"
 #include "cli/verbs.h"
 #include "core/errors.h"
 #include "core/text.h"
+#include "experiments/sculpt/sculpt.h"
+#include "experiments/sculpt/trial_files.h"
+#include "experiments/sculpt/trials.h"
 #include "methods/detect/unit_names.h"
-#include "methods/sculpt/branches.h"
 #include "methods/sculpt/judged_trial.h"
-#include "methods/sculpt/sculpt.h"
-#include "models/blueprint.h"
-#include "models/settings.h"
-#include "tasks/task_file.h"
+#include "methods/sculpt/sculpt_settings.h"
 
 namespace modlab::cli {
 namespace {
@@ -36,12 +34,11 @@ const std::vector<Option>& own_sculpt_options() {
   return kOptions;
 }
 
-// The settings that mean something to a sculpted network, but for its model.
+// The settings of a sculpted network, but for its model.
 std::vector<Option> sculpt_setting_options() {
-  const models::RunSpec spec = models::starting_spec(models::RunSpec{}.task, models::ModelKind::kSculpted);
   std::vector<Option> options;
-  for (const models::Setting& setting : models::settings()) {
-    if (models::applies(setting, spec) && setting.name != "model" && setting.name != "task_input") {
+  for (const settings::Setting& setting : experiments::sculpt().settings()) {
+    if (setting.role != settings::Setting::Role::kModel && setting.role != settings::Setting::Role::kFact) {
       options.push_back({setting.name, Arity::kMany, setting.value, setting.help, {}});
     }
   }
@@ -58,26 +55,6 @@ void print_sculpt_help() {
       "win, and all that are tied are kept. Learning rate, batch size and epochs are the published ones where there\n"
       "are any. `modlab detect sculpted/networks.jsonl` looks closer.\n\nSettings\n{}\nOutput\n{}",
       describe_options(sculpt_setting_options()), describe_options(own_sculpt_options()));
-}
-
-// All runs, resolved, and their tasks.
-struct SculptPlan {
-  std::vector<models::RunSpec> runs;
-  std::map<std::string, tasks::TaskSuite> suites;
-
-  const tasks::TaskSuite& suite_of(const models::RunSpec& run) const { return suites.at(run.task); }
-};
-
-SculptPlan plan_from(const Arguments& arguments) {
-  SculptPlan plan;
-  for (const models::RunSpec& run : runs_from(arguments, models::ModelKind::kSculpted)) {
-    auto suite = plan.suites.find(run.task);
-    if (suite == plan.suites.end()) {
-      suite = plan.suites.emplace(run.task, tasks::load_task(run.task)).first;
-    }
-    plan.runs.push_back(models::resolve(run, suite->second));
-  }
-  return plan;
 }
 
 // "{x1 x2 y1 y2} {x3 x4 y3 y4}": inputs and outputs of each module, hidden units where it has neither.
@@ -120,10 +97,10 @@ std::string success_text(const methods::JudgedTrial& judged) {
 // One architecture and its runs, as a heading and a line for each.
 class Table {
  public:
-  explicit Table(const SculptPlan& plan) : plan_(plan) {}
+  explicit Table(const experiments::Trials& trials) : trials_(trials) {}
 
   void print(std::size_t number, const methods::SculptResult& result, const methods::JudgedTrial& judged) {
-    const models::RunSpec& run = plan_.runs[number];
+    const methods::SculptRun& run = trials_.runs()[number];
     print_heading(run, result.epochs);
     const methods::TrialOutcome& outcome = result.outcome;
     if (outcome.winners.empty()) {
@@ -134,11 +111,11 @@ class Table {
     const methods::JudgedNetwork& first = judged.networks.front();
     fmt::print("{:<6} {:>7.1f} %  {:>6} {:>5}  {:<14} {:>4}  {:<9}  {}\n", run.seed, outcome.dense_accuracy,
                first.network.full_edge_count(), first.network.edge_count(), sizes_text(first.detection),
-               judged.networks.size(), success_text(judged), modules_text(first, plan_.suite_of(run).tasks.front()));
+               judged.networks.size(), success_text(judged), modules_text(first, trials_.task_of(number)));
   }
 
  private:
-  void print_heading(const models::RunSpec& run, int epochs) {
+  void print_heading(const methods::SculptRun& run, int epochs) {
     const std::string heading = fmt::format("{}, hidden {}: lr {}, batches of {}, {} epochs, {} ways to prune",
                                             run.task, fmt::join(run.hidden, ","), run.lr, run.batch_size, epochs,
                                             run.sculpt.unit_steps.size() * run.sculpt.edge_steps.size());
@@ -151,18 +128,16 @@ class Table {
     last_heading_ = heading;
   }
 
-  const SculptPlan& plan_;
+  const experiments::Trials& trials_;
   std::string last_heading_;
 };
 
-struct BranchRequest {
-  std::vector<methods::Branch> branches;
-  std::optional<std::size_t> level;
-  std::vector<std::uint64_t> seeds;
-};
+const settings::Setting& seed_setting() {
+  return *std::ranges::find(experiments::sculpt().settings(), settings::Setting::Role::kSeed, &settings::Setting::role);
+}
 
-BranchRequest branches_from(const Arguments& arguments) {
-  BranchRequest request;
+experiments::BranchRequest branches_from(const Arguments& arguments) {
+  experiments::BranchRequest request;
   if (!arguments.has("branch")) {
     for (const char* option : {"level", "branch_seeds"}) {
       if (arguments.has(option)) {
@@ -181,8 +156,7 @@ BranchRequest branches_from(const Arguments& arguments) {
     }
     request.level = static_cast<std::size_t>(*level);
   }
-  for (const std::string& seed :
-       models::expand_values(*models::find_setting("seed"), {arguments.text("branch_seeds", "0..9")})) {
+  for (const std::string& seed : settings::expand_values(seed_setting(), {arguments.text("branch_seeds", "0..9")})) {
     const std::optional<long long> number = parse_integer(seed);
     if (!number || *number < 0) {
       throw ConfigError(fmt::format("--branch-seeds must be whole numbers from 0, not '{}'", seed));
@@ -190,45 +164,6 @@ BranchRequest branches_from(const Arguments& arguments) {
     request.seeds.push_back(static_cast<std::uint64_t>(*number));
   }
   return request;
-}
-
-// What each branch came to, over its seeds.
-nlohmann::ordered_json grow(const BranchRequest& request, const models::RunSpec& run, int epochs,
-                            const tasks::TaskSuite& suite, const methods::SculptedNetwork& carved,
-                            const engine::Kernels<float>& kernels) {
-  const std::vector<const methods::PruneStep*> steps = methods::accepted_steps(carved);
-  const std::size_t level = request.level.value_or(steps.size() - 1);
-  const std::vector<methods::BranchResult> results =
-      methods::grow_branches(run, epochs, suite, carved, level, request.branches, request.seeds, kernels);
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  for (const methods::Branch branch : request.branches) {
-    int learned = 0;
-    int expected = 0;
-    double accuracy = 0;
-    double edges = 0;
-    int count = 0;
-    for (const methods::BranchResult& result : results) {
-      if (result.branch != branch) {
-        continue;
-      }
-      ++count;
-      accuracy += result.accuracy;
-      edges += result.network.edge_count();
-      learned += result.accuracy >= run.sculpt.threshold ? 1 : 0;
-      const methods::Detection detection = methods::detect(methods::to_layered(result.network), run.detect);
-      expected += methods::is_success(detection, suite.tasks.front()).value_or(false) ? 1 : 0;
-    }
-    rows.push_back({{"branch", methods::branch_name(branch)},
-                    {"level", level},
-                    {"edges_of_level", steps[level]->edges},
-                    {"networks", count},
-                    {"mean_edges", edges / count},
-                    {"mean_accuracy", accuracy / count},
-                    {"meet_threshold", learned},
-                    {"true_modules", expected},
-                    {"same_mask", methods::keeps_mask(branch)}});
-  }
-  return rows;
 }
 
 void print_branches(const nlohmann::ordered_json& rows) {
@@ -259,62 +194,53 @@ int run_sculpt(std::span<const std::string> words) {
   }
   const int threads = thread_count(arguments);
   const engine::Kernels<float>& kernels = engine::kernels();
-  const SculptPlan plan = plan_from(arguments);
-  const BranchRequest request = branches_from(arguments);
-  SculptFolder folder(arguments.text("save", "sculpted"));
+  experiments::Trials trials(runs_from(arguments, methods::kSculptedModel));
+  const experiments::BranchRequest request = branches_from(arguments);
+  experiments::SculptFolder folder(arguments.text("save", "sculpted"));
 
-  methods::SculptProgress progress;
-  std::vector<std::optional<methods::SculptResult>> results(plan.runs.size());
   double seconds = 0;
   {
-    const ProgressBar bar(progress.engine, trials_done(progress, plan.runs.size()), arguments.is_on("json"));
-    methods::sculpt_networks(plan.runs, plan.suites, threads, kernels, progress,
-                             [&](std::size_t run, methods::SculptResult result) { results[run] = std::move(result); });
+    const ProgressBar bar(watched(trials), arguments.is_on("json"));
+    trials.execute({threads, &kernels});
     seconds = bar.seconds();
   }
-  if (std::ranges::any_of(results, [](const auto& result) { return !result; })) {
-    throw Interrupted(fmt::format("Stopped: {} of {} trials are done; nothing was written.",
-                                  std::ranges::count_if(results, [](const auto& result) { return result.has_value(); }),
-                                  results.size()));
+  const std::size_t count = trials.runs().size();
+  if (trials.finished() < count) {
+    throw Interrupted(fmt::format("Stopped: {} of {} trials are done; nothing was written.", trials.finished(), count));
   }
 
-  Table table(plan);
-  nlohmann::ordered_json trials = nlohmann::ordered_json::array();
-  for (std::size_t number = 0; number < results.size(); ++number) {
-    const models::RunSpec& run = plan.runs[number];
-    const tasks::TaskSuite& suite = plan.suite_of(run);
-    const methods::SculptResult& result = *results[number];
-    const methods::JudgedTrial judged = methods::judge(result.outcome, suite.tasks.front(), run.detect);
-    std::optional<methods::SculptedNetwork> carved;
-    if (!result.outcome.winners.empty()) {
-      const methods::SculptedNetwork& winner = result.outcome.winners.front();
-      carved = methods::carve_again(run, result.epochs, suite, winner.unit_step, winner.edge_step, kernels);
+  Table table(trials);
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (std::size_t number = 0; number < count; ++number) {
+    const methods::SculptRun& run = trials.runs()[number];
+    const methods::SculptResult& result = trials.result(number);
+    const methods::JudgedTrial judged = methods::judge(result.outcome, trials.task_of(number), run.detect);
+    nlohmann::ordered_json trial = experiments::trial_json(run, result, judged);
+    if (!result.outcome.winners.empty() && !request.branches.empty()) {
+      trial["branches"] = experiments::grow_all(request, run, result.epochs, trials.suite_of(number),
+                                                result.outcome.winners.front(), kernels);
     }
-    nlohmann::ordered_json trial = trial_json(run, result, judged);
-    if (carved && !request.branches.empty()) {
-      trial["branches"] = grow(request, run, result.epochs, suite, *carved, kernels);
-    }
-    folder.add(run, result, carved, trial);
+    folder.add(run, result, trial);
     if (!arguments.is_on("json")) {
       table.print(number, result, judged);
       if (trial.contains("branches")) {
         print_branches(trial["branches"]);
       }
     }
-    trials.push_back(std::move(trial));
+    list.push_back(std::move(trial));
   }
   folder.commit();
   if (arguments.is_on("json")) {
     const nlohmann::ordered_json output = {
-        {"trials", trials}, {"seconds", seconds}, {"threads", threads}, {"target", kernels.target}};
+        {"trials", list}, {"seconds", seconds}, {"threads", threads}, {"target", kernels.target}};
     fmt::print("{}\n", output.dump());
     return 0;
   }
   fmt::print(
       "\n{} trial{}, {} trainings in {:.2f} s ({}, {} thread{}). Saved in {}: networks.jsonl, history.jsonl,\n"
       "dense.jsonl, trials.json.\n",
-      results.size(), results.size() == 1 ? "" : "s", progress.trainings.load(), seconds, kernels.target, threads,
-      threads == 1 ? "" : "s", folder.path());
+      count, count == 1 ? "" : "s", trials.trainings(), seconds, kernels.target, threads, threads == 1 ? "" : "s",
+      folder.path());
   return 0;
 }
 

@@ -41,12 +41,11 @@ int run_show(std::span<const std::string> words) {
     if (index > 0 && !as_json) {
       fmt::print("\n");
     }
-    const models::SavedSnapshot snapshot = models::load_snapshot(arguments.positional()[index], name);
-    if (as_json) {
-      fmt::print("{}\n", report::network_json(snapshot).dump());
-    } else {
-      fmt::print("{}", report::network_text(snapshot));
-    }
+    std::visit(
+        [&](const auto& snapshot) {
+          fmt::print("{}", as_json ? report::network_json(snapshot).dump() + "\n" : report::network_text(snapshot));
+        },
+        models::load_snapshot(arguments.positional()[index], name));
   }
   return 0;
 }

@@ -1,20 +1,18 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
-#include <fstream>
 
 #include "cli/arguments.h"
-#include "cli/opened_study.h"
 #include "cli/progress_bar.h"
 #include "cli/study_text.h"
 #include "cli/threads.h"
 #include "cli/verbs.h"
 #include "core/errors.h"
 #include "core/text.h"
-#include "studies/given_networks.h"
-#include "studies/run_sculpted.h"
-#include "studies/run_study.h"
+#include "io/file.h"
+#include "report/page.h"
+#include "report/report_data.h"
+#include "studies/workbench.h"
 
 namespace modlab::cli {
 namespace {
@@ -49,39 +47,13 @@ void print_study_help() {
       describe_options(study_options()));
 }
 
-std::string machine_text(int threads, const char* target) {
-  std::string cpu = "unknown processor";
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);) {
-    if (line.starts_with("model name")) {
-      cpu = trim(line.substr(line.find(':') + 1));
-      break;
-    }
-  }
-  return fmt::format("{}, {} thread{}, {}", cpu, threads, threads == 1 ? "" : "s", target);
-}
-
-// What `show` and `run` are about: a study, a preset, a folder.
-struct StudyRequest {
-  studies::Study study;
-  std::string preset;
-  std::string folder;
-  std::vector<std::string> overrides;
-};
-
-StudyRequest read_study_request(const Arguments& arguments) {
+studies::StudyRequest read_study_request(const Arguments& arguments) {
   const std::vector<std::string>& words = arguments.positional();
   if (words.size() < 2) {
     throw ConfigError("name a study or its file, such as `modlab study " + words.front() + " boolean`");
   }
-  StudyRequest request;
-  request.overrides.assign(words.begin() + 2, words.end());
-  request.study = study_with(words[1], request.overrides);
-  request.preset = arguments.text("preset", request.study.default_preset);
-  studies::find_preset(request.study, request.preset);
-  request.folder =
-      arguments.text("out", "results/" + request.study.name + (request.preset.empty() ? "" : "-" + request.preset));
-  return request;
+  return studies::make_request(words[1], {words.begin() + 2, words.end()}, arguments.text("preset"),
+                               arguments.text("out"));
 }
 
 int list_studies() {
@@ -96,26 +68,11 @@ int list_studies() {
   return 0;
 }
 
-// Runs that are trained, and those that are pruned as well.
-struct MissingRuns {
-  explicit MissingRuns(const std::vector<models::RunSpec>& runs) {
-    for (const models::RunSpec& run : runs) {
-      (run.is_sculpted() ? sculpted : trained).push_back(run);
-    }
-  }
-
-  std::vector<models::RunSpec> trained;
-  std::vector<models::RunSpec> sculpted;
-};
-
 int show_study(const Arguments& arguments) {
-  const StudyRequest request = read_study_request(arguments);
+  const studies::StudyRequest request = read_study_request(arguments);
   const int threads = thread_count(arguments);
   const studies::StudyPlan plan = studies::plan_study(request.study, request.preset);
-  std::unordered_set<std::string> finished;
-  if (studies::Store::exists(request.folder)) {
-    finished = studies::Store::open(request.folder).finished();
-  }
+  const studies::RunSet finished = studies::finished_in(request.folder);
   fmt::print("{}: {}\n{}\n\n", request.study.name, request.study.title, request.study.about);
   for (const studies::Preset& preset : request.study.presets) {
     fmt::print("{} {:<6} {}\n", preset.name == request.preset ? "*" : " ", preset.name, preset.about);
@@ -123,125 +80,63 @@ int show_study(const Arguments& arguments) {
   fmt::print("\n{}\n", plan_table(request.study, plan, finished));
   fmt::print("Figures {}, claims {}, tuned: {}.\n", request.study.figures.size(), request.study.claims.size(),
              request.study.analysis.tune.empty() ? "nothing" : join_text(request.study.analysis.tune, ", "));
-  const std::vector<models::RunSpec> missing = studies::missing_runs(plan, finished);
+  std::vector<experiments::Run> missing = studies::missing_runs(plan, finished);
   const std::size_t planned = studies::different_runs(plan);
-  fmt::print("{} of {} runs are in {}.\n", planned - missing.size(), planned, request.folder);
-  if (!missing.empty()) {
-    const MissingRuns sorted(missing);
-    const double seconds =
-        studies::estimate_seconds(models::make_plan(sorted.trained), plan.keep, threads, engine::kernels()) +
-        studies::estimate_sculpted_seconds(sorted.sculpted, plan.suites, threads, engine::kernels());
-    fmt::print("The other {} take about {} on {} thread{} of this machine.\n", missing.size(), duration_text(seconds),
-               threads, threads == 1 ? "" : "s");
+  const std::size_t left = missing.size();
+  fmt::print("{} of {} runs are in {}.\n", planned - left, planned, request.folder);
+  if (left > 0) {
+    studies::Batch batch(std::move(missing), {threads, &engine::kernels()}, studies::wanted_for(plan.keep));
+    fmt::print("The other {} take about {} on {} thread{} of this machine.\n", left,
+               duration_text(batch.estimate_seconds()), threads, threads == 1 ? "" : "s");
   }
   return 0;
 }
 
-// Trains what is missing; throws Interrupted if it was stopped.
-void train_missing(const studies::StudyPlan& plan, studies::Store& store, int threads) {
-  const std::vector<models::RunSpec> missing = studies::missing_runs(plan, store.finished());
-  if (missing.empty()) {
-    fmt::print("All {} runs are in the store already.\n", studies::different_runs(plan));
+// Carries out what is missing; throws Interrupted if it was stopped.
+void carry_out(studies::StudyInWork& work, int threads) {
+  const std::size_t planned = studies::different_runs(work.plan());
+  const std::size_t missing = work.batch().runs().size();
+  if (missing == 0) {
+    fmt::print("All {} runs are in the store already.\n", planned);
     return;
   }
-  fmt::print("{} of {} runs to train on {} thread{}.\n", missing.size(), studies::different_runs(plan), threads,
-             threads == 1 ? "" : "s");
+  fmt::print("{} of {} runs to train on {} thread{}.\n", missing, planned, threads, threads == 1 ? "" : "s");
   std::fflush(stdout);
-  const MissingRuns sorted(missing);
-  engine::Progress progress;
   double seconds = 0;
-  if (!sorted.trained.empty()) {
-    const models::Plan population = models::make_plan(sorted.trained);
-    const ProgressBar bar(progress,
-                          networks_trained(progress, population.runs.size(), models::total_epochs(population)), false);
-    studies::run_study(population, plan.keep, threads, engine::kernels(), progress, store);
-    seconds += bar.seconds();
+  {
+    const ProgressBar bar(watched(work.batch()), false);
+    work.execute();
+    seconds = bar.seconds();
   }
-  if (!sorted.sculpted.empty() && !progress.stop) {
-    methods::SculptProgress sculpting;
-    const ProgressBar bar(sculpting.engine, trials_done(sculpting, studies::different_carvings(sorted.sculpted)),
-                          false);
-    studies::run_sculpted(sorted.sculpted, plan.suites, threads, engine::kernels(), sculpting, store);
-    seconds += bar.seconds();
-    progress.stop = sculpting.engine.stop.load();
+  if (work.batch().is_stopped()) {
+    throw Interrupted(fmt::format("Stopped: {} runs are left. The same command goes on from here.", work.missing()));
   }
-  if (progress.stop) {
-    const std::size_t left = studies::missing_runs(plan, store.finished()).size();
-    throw Interrupted(fmt::format("Stopped: {} runs are left. The same command goes on from here.", left));
-  }
-  fmt::print("{} runs in {}, {:.0f} a second.\n", missing.size(), duration_text(seconds),
-             static_cast<double>(missing.size()) / seconds);
+  fmt::print("{} runs in {}, {:.0f} a second.\n", missing, duration_text(seconds),
+             static_cast<double>(missing) / seconds);
 }
-
-// Networks that others have trained, as far as they are runs of the study.
-studies::GivenTrials read_networks(const studies::StudyPlan& plan, const std::string& study,
-                                   const std::vector<std::string>& files) {
-  if (!plan.is_sculpted()) {
-    throw ConfigError(fmt::format("--networks is for studies of sculpted networks; {} is none", study));
-  }
-  std::vector<models::NamedNetwork> networks;
-  for (const std::string& file : files) {
-    std::ranges::move(models::read_layered_networks(file), std::back_inserter(networks));
-  }
-  studies::GivenTrials given = studies::given_trials(studies::missing_runs(plan, {}), plan.suites, networks);
-  if (given.trials.empty()) {
-    throw ConfigError(fmt::format("none of the {} networks in {} is of the study {}", networks.size(),
-                                  join_text(files, ", "), study));
-  }
-  return given;
-}
-
-// Without their folders, which mean nothing elsewhere.
-std::vector<std::string> file_names(const std::vector<std::string>& files) {
-  std::vector<std::string> names;
-  std::ranges::transform(files, std::back_inserter(names),
-                         [](const std::string& file) { return std::filesystem::path(file).filename().string(); });
-  return names;
-}
-
-// However the training ends, the store is left as one file.
-struct ClosedStore {
-  studies::Store& store;
-  ~ClosedStore() { store.close(); }
-};
 
 int run_study_verb(const Arguments& arguments) {
-  const StudyRequest request = read_study_request(arguments);
+  const studies::StudyRequest request = read_study_request(arguments);
   const int threads = thread_count(arguments);
-  const studies::StudyPlan plan = studies::plan_study(request.study, request.preset);
   const std::vector<std::string>& files = arguments.words("networks");
-  const bool is_given = arguments.has("networks");
-  const studies::GivenTrials given = is_given ? read_networks(plan, request.study.name, files) : studies::GivenTrials();
   {
-    const std::string machine = is_given ? studies::given_machine(join_text(file_names(files), ", "))
-                                         : machine_text(threads, engine::kernels().target);
-    studies::Store store = studies::Store::open_or_create(
-        request.folder,
-        {request.study.name, request.study.text, request.study.source, request.preset, request.overrides, machine});
-    const ClosedStore closed{store};
-    for (const auto& [name, suite] : plan.suites) {
-      store.keep_task(name, suite);
-    }
+    studies::StudyInWork work(request, {threads, &engine::kernels()}, files);
     fmt::print("{}: {}\n", request.study.name, request.study.title);
-    if (is_given) {
-      studies::judge_given(given, plan.suites, store);
-      fmt::print("{} of {} networks are of this study, in {} of {} runs.\n", given.used, given.networks,
-                 given.trials.size(), studies::different_runs(plan));
+    if (files.empty()) {
+      carry_out(work, threads);
     } else {
-      train_missing(plan, store, threads);
+      work.execute();
+      fmt::print("{}\n", work.batch().remark());
     }
   }
-  OpenedStudy opened(request.folder);
+  studies::OpenedStudy opened(request.folder);
   const std::vector<studies::ClaimResult> claims = studies::evaluate_claims(opened.findings());
-  fmt::print("\n{}\n{}\n{}",
-             plan.is_sculpted() ? "Tied networks with the true modules in %, mean over trials ± standard error"
-                                : "Mean test accuracy in %, chosen by validation, ± standard error within splits",
-             result_table(opened.findings()), plan.is_sculpted() ? "" : ties_text(opened.findings()));
+  fmt::print("\n{}{}", result_tables(opened.findings()), ties_text(opened.findings()));
   if (!claims.empty()) {
     fmt::print("\nClaims\n{}", claims_text(claims));
   }
   const std::string path = (std::filesystem::path(request.folder) / "report.html").string();
-  write_report(opened, claims, path);
+  io::write_file(path, report::page(report::report_data(opened.findings(), claims, opened.store())));
   fmt::print("\nReport: {}\n", path);
   return 0;
 }
@@ -250,8 +145,8 @@ int show_status(const Arguments& arguments) {
   if (arguments.positional().size() != 2) {
     throw ConfigError("name the folder of a study, such as `modlab study status results/boolean-quick`");
   }
-  OpenedStudy opened(arguments.positional()[1]);
-  const std::unordered_set<std::string> finished = opened.store().finished();
+  studies::OpenedStudy opened(arguments.positional()[1]);
+  const studies::RunSet finished = opened.store().finished();
   fmt::print("{}{}{}\n\n{}\n", opened.study().name, opened.store().study().preset.empty() ? "" : ", preset ",
              opened.store().study().preset, plan_table(opened.study(), opened.plan(), finished));
   const std::size_t left = studies::missing_runs(opened.plan(), finished).size();

@@ -32,47 +32,74 @@ const char* mark(Verdict verdict) {
   return "";
 }
 
-std::string varying_values(const studies::StudyPlan& plan, std::size_t series, const std::string& axis) {
-  std::vector<std::string> values;
-  std::set<std::string> seen;
-  for (const studies::PlannedRun& run : plan.runs) {
-    if (run.series == series) {
-      const std::string value = plan.value(run, axis);
-      if (!value.empty() && seen.insert(value).second) {
-        values.push_back(value);
-      }
+// The values of an axis among the runs of one series.
+class AxisValues {
+ public:
+  void add(const std::string& value) {
+    if (!value.empty() && seen_.insert(value).second) {
+      values_.push_back(value);
     }
   }
-  constexpr std::size_t kFewValues = 12;
-  const char* separator =
-      std::ranges::any_of(values, [](const std::string& value) { return value.find(',') != std::string::npos; }) ? "; "
-                                                                                                                 : ", ";
-  return values.size() <= kFewValues
-             ? join_text(values, separator)
-             : fmt::format("{} to {} ({} values)", values.front(), values.back(), values.size());
-}
+  std::string text() const {
+    constexpr std::size_t kFewValues = 12;
+    const bool has_commas =
+        std::ranges::any_of(values_, [](const std::string& value) { return value.find(',') != std::string::npos; });
+    return values_.size() <= kFewValues
+               ? join_text(values_, has_commas ? "; " : ", ")
+               : fmt::format("{} to {} ({} values)", values_.front(), values_.back(), values_.size());
+  }
 
-}  // namespace
+ private:
+  std::vector<std::string> values_;
+  std::set<std::string> seen_;
+};
 
-std::string plan_table(const studies::Study& study, const studies::StudyPlan& plan,
-                       const std::unordered_set<std::string>& finished) {
-  struct Count {
-    std::set<std::string> ids;
-    std::size_t done = 0;
-    std::set<std::string> settings;
-  };
-  std::vector<Count> counts(plan.series.size());
+// Runs of one series.
+struct SeriesCount {
+  studies::RunSet runs;
+  std::size_t done = 0;
+  std::set<std::string> settings;
+  std::map<std::string, AxisValues> axes;
+};
+
+std::vector<SeriesCount> count_series(const studies::Study& study, const studies::StudyPlan& plan,
+                                      const studies::RunSet& finished) {
+  std::vector<SeriesCount> counts(plan.series.size());
+  std::vector<std::string> replicates;
+  std::vector<std::string> others;
+  for (const std::string& axis : plan.axes) {
+    (experiments::find_setting(axis)->is_replicate() ? replicates : others).push_back(axis);
+  }
+  const settings::Values::Row* last = nullptr;
   for (const studies::PlannedRun& run : plan.runs) {
-    Count& count = counts[run.series];
-    if (count.ids.insert(run.id).second && finished.contains(run.id)) {
+    SeriesCount& count = counts[run.series];
+    if (count.runs.insert(run.number()).second && finished.contains(run.number())) {
       ++count.done;
     }
+    for (const std::string& axis : replicates) {
+      count.axes[axis].add(plan.value(run, axis));
+    }
+    // Runs that share the rest differ in splits and seeds alone.
+    if (run.run.values.row() == last) {
+      continue;
+    }
+    last = run.run.values.row();
     std::string settings;
     for (const std::string& name : study.analysis.tune) {
       settings += plan.value(run, name) + "\n";
     }
     count.settings.insert(settings);
+    for (const std::string& axis : others) {
+      count.axes[axis].add(plan.value(run, axis));
+    }
   }
+  return counts;
+}
+
+}  // namespace
+
+std::string plan_table(const studies::Study& study, const studies::StudyPlan& plan, const studies::RunSet& finished) {
+  const std::vector<SeriesCount> counts = count_series(study, plan, finished);
   std::size_t width = 6;
   for (const std::string& series : plan.series) {
     width = std::max(width, series.size());
@@ -80,7 +107,7 @@ std::string plan_table(const studies::Study& study, const studies::StudyPlan& pl
   std::string text =
       fmt::format("{:<{}}  {:>8}  {:>8}  {:>14}\n", "series", width, "runs", "finished", "configurations");
   for (std::size_t series = 0; series < counts.size(); ++series) {
-    text += fmt::format("{:<{}}  {:>8}  {:>8}  {:>14}\n", plan.series[series], width, counts[series].ids.size(),
+    text += fmt::format("{:<{}}  {:>8}  {:>8}  {:>14}\n", plan.series[series], width, counts[series].runs.size(),
                         counts[series].done, counts[series].settings.size());
   }
   text += "\n";
@@ -88,11 +115,12 @@ std::string plan_table(const studies::Study& study, const studies::StudyPlan& pl
     // One line if all series agree, otherwise each says its own.
     std::map<std::string, std::vector<std::string>> by_values;
     for (std::size_t series = 0; series < plan.series.size(); ++series) {
-      if (const std::string values = varying_values(plan, series, axis); !values.empty()) {
+      const auto found = counts[series].axes.find(axis);
+      if (const std::string values = found == counts[series].axes.end() ? "" : found->second.text(); !values.empty()) {
         by_values[values].push_back(plan.series[series]);
       }
     }
-    if (axis == "model" || by_values.empty()) {
+    if (experiments::find_setting(axis)->role == settings::Setting::Role::kModel || by_values.empty()) {
       continue;
     }
     bool first = true;
@@ -105,22 +133,33 @@ std::string plan_table(const studies::Study& study, const studies::StudyPlan& pl
   return text;
 }
 
-std::string result_table(const Findings& findings) {
-  const std::size_t measure = studies::measure_index(findings.plan().is_sculpted() ? "true_modules" : "test_accuracy");
+namespace {
+
+// The headline of the runs of one kind, by series and task, averaged over the other axes.
+std::string result_table(const Findings& findings, const experiments::Experiment& kind) {
+  const std::string headline = kind.parts().headline;
   std::vector<std::string> task_names;
+  std::vector<std::string> series_names;
   std::map<std::pair<std::string, std::string>, std::vector<const Cell*>> cells;
-  for (const Cell& cell : findings.cells()) {
-    const std::string task = findings.value(cell, "task");
-    if (std::ranges::find(task_names, task) == task_names.end()) {
-      task_names.push_back(task);
+  const auto add_name = [](std::vector<std::string>& names, const std::string& name) {
+    if (std::ranges::find(names, name) == names.end()) {
+      names.push_back(name);
     }
+  };
+  for (const Cell& cell : findings.cells()) {
+    if (cell.example->run.kind != &kind) {
+      continue;
+    }
+    const std::string task = findings.value(cell, "task");
+    add_name(task_names, task);
+    add_name(series_names, findings.value(cell, "series"));
     cells[{findings.value(cell, "series"), task}].push_back(&cell);
   }
   // Many tasks stand below each other.
   constexpr std::size_t kMostColumns = 8;
   const bool tasks_are_rows = task_names.size() > kMostColumns;
-  const std::vector<std::string>& rows = tasks_are_rows ? task_names : findings.plan().series;
-  const std::vector<std::string>& columns = tasks_are_rows ? findings.plan().series : task_names;
+  const std::vector<std::string>& rows = tasks_are_rows ? task_names : series_names;
+  const std::vector<std::string>& columns = tasks_are_rows ? series_names : task_names;
   const auto widest = [](const std::vector<std::string>& names, std::size_t least) {
     for (const std::string& name : names) {
       least = std::max(least, name.size());
@@ -129,7 +168,7 @@ std::string result_table(const Findings& findings) {
   };
   const std::size_t first_width = widest(rows, 6);
   const std::size_t width = widest(columns, 12);
-  std::string text = fmt::format("{:<{}}", "", first_width);
+  std::string text = fmt::format("{}\n{:<{}}", kind.table_title(), "", first_width);
   for (const std::string& column : columns) {
     text += fmt::format("  {:>{}}", column, width);
   }
@@ -139,7 +178,7 @@ std::string result_table(const Findings& findings) {
     for (const std::string& column : columns) {
       const auto found = cells.find(tasks_are_rows ? std::pair(column, row) : std::pair(row, column));
       const studies::UnitValues values =
-          found == cells.end() ? studies::UnitValues() : studies::unit_values(found->second, measure);
+          found == cells.end() ? studies::UnitValues() : studies::unit_values(found->second, headline);
       if (values.empty()) {
         text += fmt::format("  {:>{}}", "-", width);
         continue;
@@ -150,6 +189,16 @@ std::string result_table(const Findings& findings) {
       text += fmt::format("  {:>{}}", fmt::format("{:.1f}{}", mean.mean, error), width);
     }
     text += "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string result_tables(const Findings& findings) {
+  std::string text;
+  for (const experiments::Experiment* kind : findings.plan().kinds()) {
+    text += result_table(findings, *kind) + "\n";
   }
   return text;
 }

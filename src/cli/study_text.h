@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "studies/claims.h"
@@ -11,11 +10,10 @@
 namespace modlab::cli {
 
 // What a plan trains: a line for each series, with how many of its runs are finished.
-std::string plan_table(const studies::Study& study, const studies::StudyPlan& plan,
-                       const std::unordered_set<std::string>& finished);
+std::string plan_table(const studies::Study& study, const studies::StudyPlan& plan, const studies::RunSet& finished);
 
-// The study's first figure in words: mean test accuracy by series and task, averaged over the other axes.
-std::string result_table(const studies::Findings& findings);
+// The study in a few numbers: for each kind of run its headline, by series and task, averaged over the other axes.
+std::string result_tables(const studies::Findings& findings);
 
 // The claims, one after the other, with a mark, their numbers and a count at the end.
 std::string claims_text(const std::vector<studies::ClaimResult>& claims);

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
 #include <optional>
-#include <thread>
+#include <unordered_map>
 
 #include "cli/arguments.h"
 #include "cli/progress_bar.h"
@@ -15,12 +16,8 @@
 #include "core/errors.h"
 #include "core/text.h"
 #include "io/file.h"
-#include "io/json_text.h"
-#include "models/population.h"
-#include "models/saved_network.h"
-#include "models/settings.h"
-#include "studies/store.h"
-#include "tasks/truth_table.h"
+#include "report/epoch_table.h"
+#include "studies/workbench.h"
 
 namespace modlab::cli {
 namespace {
@@ -33,142 +30,95 @@ const std::vector<Option>& own_train_options() {
       {"json", Arity::kSwitch, "", "print one JSON object instead of the table", {}},
       {"curves", Arity::kOne, "FILE", "write losses and accuracies of every epoch as CSV", {}},
       {"save", Arity::kOne, "DIR", "write every network as ID.safetensors, with its settings in ID.json", {}},
-      {"help", Arity::kFlag, "", "this text", {}},
+      {"help", Arity::kOptional, "all", "this text, for the task and model at hand; or for all", {}},
   };
   return kOptions;
 }
 
-void print_train_help() {
+void print_train_help(const Arguments& arguments) {
+  const bool all = arguments.text("help") == "all";
   fmt::print(
       "modlab train: train one network or a population on a task\n\n"
       "  modlab train --task depth2 --model modular-shared --seed 0..99\n"
       "  modlab train --task depth2 --model dense,modular-shared --ratio 0.3,0.5,0.7 --seed 0..24\n"
       "  modlab train --task mnist-xor-and --model modular-shared --samples 100 --epochs 30\n\n"
       "Lists (0.1,0.01) and ranges (0..99) in any setting multiply into a population. The flags of the\n"
-      "published script work too. A run of a study is replayed with --from DIR --run ID.\n\nSettings\n{}\nOutput\n{}",
-      describe_options(setting_options()), describe_options(own_train_options()));
+      "published script work too. A run of a study is replayed with --from DIR --run ID.\n{}\n{}Output\n{}",
+      all ? "" : "These are the settings of the task and model named here; `--help all` lists those of every kind.\n",
+      describe_settings(arguments, all), describe_options(own_train_options()));
 }
 
-// Writes the curves of runs in their order, though they finish in any.
+// Writes what runs were after every epoch, in the order of the runs, though they finish in any. Kinds differ in what
+// they know of an epoch: writing begins when a run of each is there, and a column is there if some kind has it.
 class CurveWriter {
  public:
-  CurveWriter(const std::string& path, const models::Plan& plan) : plan_(plan), file_(path) {
-    const bool on_images = std::ranges::any_of(plan.runs, &models::RunSpec::on_images);
-    parts_ = on_images ? engine::kScoreParts : engine::kParts;
-    const models::PartRows names = models::part_rows(plan.runs.front(), plan.suite_of(plan.runs.front()));
-    std::string header = "run,id,epoch";
-    for (const char* quantity : {"loss", "accuracy", "row_accuracy"}) {
-      for (std::size_t part = 0; part < parts_; ++part) {
-        header += fmt::format(",{}_{}", models::part_name(part, names), quantity);
+  CurveWriter(const std::string& path, const std::vector<experiments::Run>& runs) : file_(path) {
+    for (const experiments::Run& run : runs) {
+      if (std::ranges::find(kinds_, run.kind) == kinds_.end()) {
+        kinds_.push_back(run.kind);
       }
     }
-    file_.write(header + "\n");
   }
 
-  void add(std::size_t run, std::vector<engine::Scores>&& curve) {
-    waiting_.emplace(run, std::move(curve));
-    for (auto next = waiting_.find(next_run_); next != waiting_.end(); next = waiting_.find(next_run_)) {
-      write(next_run_++, next->second);
+  void add(std::size_t number, const experiments::Run& run, const std::string& table) {
+    const auto added = waiting_.emplace(number, std::pair(run.id(), report::EpochTable(table))).first;
+    if (examples_.size() < kinds_.size() && examples_.emplace(run.kind, added->second.second).second &&
+        examples_.size() == kinds_.size()) {
+      for (const experiments::Experiment* kind : kinds_) {
+        examples_.at(kind).add_names(columns_);
+      }
+      file_.write("run,id," + join_text(columns_, ",") + "\n");
+    }
+    for (auto next = waiting_.find(next_run_); !columns_.empty() && next != waiting_.end();
+         next = waiting_.find(next_run_)) {
+      file_.write(next->second.second.lines(fmt::format("{},{}", next_run_++, next->second.first), columns_));
       waiting_.erase(next);
     }
   }
   void commit() { file_.commit(); }
 
  private:
-  void write(std::size_t run, const std::vector<engine::Scores>& curve) {
-    const models::RunSpec& spec = plan_.runs[run];
-    const models::PartRows rows = models::part_rows(spec, plan_.suite_of(spec));
-    const std::string id = models::run_id(spec);
-    std::string text;
-    for (std::size_t epoch = 0; epoch < curve.size(); ++epoch) {
-      text += fmt::format("{},{},{}", run, id, epoch + 1);
-      // A part that a run does not have (a table may mix tasks) stays empty.
-      const auto each_part = [&](const auto& value) {
-        for (std::size_t part = 0; part < parts_; ++part) {
-          text += rows[part] > 0 ? "," + value(curve[epoch].parts[part], rows[part]) : ",";
-        }
-      };
-      using engine::PartScore;
-      each_part([](const PartScore& score, int) { return fmt::format("{}", score.loss); });
-      each_part([&](const PartScore& score, int count) {
-        return fmt::format("{:.6g}", 100.0 * score.right_bits / (count * rows.outputs));
-      });
-      each_part(
-          [](const PartScore& score, int count) { return fmt::format("{:.6g}", 100.0 * score.right_rows / count); });
-      text += '\n';
-    }
-    file_.write(text);
-  }
-
-  const models::Plan& plan_;
   io::AtomicFile file_;
-  std::size_t parts_ = 0;
-  std::map<std::size_t, std::vector<engine::Scores>> waiting_;
+  std::vector<const experiments::Experiment*> kinds_;  // in the order of the runs
+  std::map<const experiments::Experiment*, report::EpochTable> examples_;
+  std::vector<std::string> columns_;
+  std::map<std::size_t, std::pair<std::string, report::EpochTable>> waiting_;
   std::size_t next_run_ = 0;
 };
-
-void save_network(const std::string& folder, const models::RunSpec& spec, const engine::Layout& layout,
-                  const engine::LaneResult& result, const nlohmann::ordered_json& run) {
-  const std::string path = folder + "/" + models::run_id(spec);
-  io::write_file(path + ".json", run.dump(2) + "\n");
-  io::write_file(path + ".safetensors", io::encode_safetensors(models::to_tensor_file(layout, result, run)));
-}
-
-std::string base_rates(const models::Plan& plan) {
-  std::string text;
-  for (const auto& [name, suite] : plan.suites) {
-    text += fmt::format("{}{} {:.1f} %", text.empty() ? "" : ", ", name, 100.0 * tasks::always_zero_accuracy(suite));
-  }
-  return text;
-}
 
 // Where the results of a population go: table or JSON, curves, saved networks.
 class Results {
  public:
   // Places that cannot be written come to light here, before anything is trained.
-  Results(const models::Plan& plan, const Arguments& arguments)
-      : plan_(plan),
+  Results(const std::vector<experiments::Run>& runs, const Arguments& arguments)
+      : runs_(runs),
         as_json_(arguments.is_on("json")),
         folder_(arguments.text("save")),
-        summaries_(plan.runs.size()),
-        objects_(as_json_ ? plan.runs.size() : 0) {
+        summaries_(runs.size()),
+        objects_(as_json_ ? runs.size() : 0) {
+    for (std::size_t number = 0; number < runs.size(); ++number) {
+      place_[runs[number].number] = number;
+    }
     if (arguments.has("curves")) {
-      curves_.emplace(arguments.text("curves"), plan);
+      curves_.emplace(arguments.text("curves"), runs);
     }
     if (!folder_.empty()) {
       io::prepare_folder(folder_);
     }
   }
 
-  void take(std::size_t run, const models::Blueprint& blueprint, engine::LaneResult&& result) {
-    const models::RunSpec& spec = plan_.runs[run];
-    const models::PartRows rows = models::part_rows(spec, plan_.suite_of(spec));
-    const auto accuracy = [&](engine::Part part) {
-      const int count = rows[static_cast<std::size_t>(part)];
-      return count > 0 ? 100.0 * result.best.scores[part].right_bits / (count * rows.outputs) : 0;
-    };
-    summaries_[run] = {result.diverged, result.best.epoch, accuracy(engine::Part::kTest), accuracy(engine::Part::kSeen),
-                       result.seconds};
-    if (as_json_ || !folder_.empty()) {
-      nlohmann::ordered_json object =
-          models::run_json(spec, result, rows, static_cast<int>(plan_.suite_of(spec).tasks.size()));
-      if (!folder_.empty()) {
-        save_network(folder_, spec, blueprint.layout, result, object);
-      }
-      if (as_json_) {
-        objects_[run] = std::move(object);
-      }
+  // From any thread.
+  void take(std::vector<experiments::FinishedRun>&& finished) {
+    const std::lock_guard lock(mutex_);
+    for (experiments::FinishedRun& run : finished) {
+      take_one(*run.run, std::move(run.result));
     }
-    if (curves_) {
-      curves_->add(run, std::move(result.curve));
-    }
-    ++finished_;
   }
 
   // Throws Interrupted if not all runs arrived.
   void commit() {
-    if (finished_ < plan_.runs.size()) {
-      throw Interrupted(fmt::format("Stopped: {} of {} networks are done{}.", finished_, plan_.runs.size(),
+    if (finished_ < runs_.size()) {
+      throw Interrupted(fmt::format("Stopped: {} of {} networks are done{}.", finished_, runs_.size(),
                                     folder_.empty() ? "; nothing was written" : " and saved in " + folder_));
     }
     if (curves_) {
@@ -186,23 +136,48 @@ class Results {
       fmt::print("{}\n", output.dump());
       return;
     }
-    fmt::print("{}\n", train_table(plan_, summaries_));
-    const bool on_images = std::ranges::any_of(plan_.runs, &models::RunSpec::on_images);
-    fmt::print(
-        "{} accuracy is per bit, at the first best validation epoch; always 0 scores {}.\n",
-        on_images ? "Unseen (digit combinations in no training sample) and seen (new images of the others)" : "Test",
-        base_rates(plan_));
-    const double rate = static_cast<double>(plan_.runs.size()) / seconds;
-    fmt::print("{} network{} in {:.2f} s, {} ({}, {} thread{}).\n", plan_.runs.size(),
-               plan_.runs.size() == 1 ? "" : "s", seconds,
+    fmt::print("{}", train_table(runs_, summaries_));
+    const double rate = static_cast<double>(runs_.size()) / seconds;
+    fmt::print("{} network{} in {:.2f} s, {} ({}, {} thread{}).\n", runs_.size(), runs_.size() == 1 ? "" : "s", seconds,
                rate >= 1 ? fmt::format("{:.0f} a second", rate) : fmt::format("{:.1f} s each", 1 / rate), target,
                threads, threads == 1 ? "" : "s");
   }
 
  private:
-  const models::Plan& plan_;
+  void take_one(const experiments::Run& run, experiments::Result&& result) {
+    const std::size_t number = place_.at(run.number);
+    summaries_[number] = {result.diverged, result.snapshots.at("best"), result.seconds};
+    if (as_json_ || !folder_.empty()) {
+      nlohmann::ordered_json object = run.kind->run_json(run, result);
+      if (!folder_.empty()) {
+        save(run.id(), object, result);
+      }
+      if (as_json_) {
+        objects_[number] = std::move(object);
+      }
+    }
+    if (curves_) {
+      curves_->add(number, run, result.blobs["epochs.csv"]);
+    }
+    ++finished_;
+  }
+
+  // "file.safetensors" becomes ID.safetensors.
+  void save(const std::string& id, const nlohmann::ordered_json& run, const experiments::Result& result) const {
+    constexpr std::string_view kFile = "file";
+    io::write_file(folder_ + "/" + id + ".json", run.dump(2) + "\n");
+    for (const auto& [name, bytes] : result.blobs) {
+      if (name.starts_with("file.")) {
+        io::write_file(folder_ + "/" + id + name.substr(kFile.size()), bytes);
+      }
+    }
+  }
+
+  const std::vector<experiments::Run>& runs_;
+  std::unordered_map<std::uint64_t, std::size_t> place_;  // of a run, which the batch may have put elsewhere
   bool as_json_;
   std::string folder_;
+  std::mutex mutex_;
   std::vector<RunSummary> summaries_;
   std::vector<nlohmann::ordered_json> objects_;
   std::optional<CurveWriter> curves_;
@@ -210,26 +185,22 @@ class Results {
 };
 
 // The runs to train: what the settings multiply to, or runs of a study by name.
-std::vector<models::RunSpec> wanted_runs(const Arguments& arguments) {
+std::vector<experiments::Run> wanted_runs(const Arguments& arguments) {
   if (!arguments.has("run") && !arguments.has("from")) {
     return runs_from(arguments);
   }
   if (!arguments.has("run") || !arguments.has("from")) {
     throw ConfigError("--run names runs of a study and --from its folder; give both");
   }
-  for (const models::Setting& setting : models::settings()) {
-    if (arguments.has(setting.name)) {
-      throw ConfigError(fmt::format("--run replays a run as it was; leave --{} out", setting.name));
+  for (const std::string& name : experiments::setting_names()) {
+    if (arguments.has(name)) {
+      throw ConfigError(fmt::format("--run replays a run as it was; leave --{} out", name));
     }
   }
   studies::Store store = studies::Store::open(arguments.text("from"));
-  std::vector<models::RunSpec> runs;
+  std::vector<experiments::Run> runs;
   for (const std::string& id : arguments.words("run")) {
-    const std::optional<std::string> settings = store.settings(id);
-    if (!settings) {
-      throw ConfigError(fmt::format("{} has no run '{}'; `modlab export` lists them", store.path(), id));
-    }
-    runs.push_back(models::spec_from_json(io::parse_json(*settings), store.path()));
+    runs.push_back(studies::stored_run(store, id));
   }
   return runs;
 }
@@ -243,7 +214,7 @@ int run_train(std::span<const std::string> words) {
   options.insert(options.end(), published.begin(), published.end());
   const Arguments arguments(words, options);
   if (arguments.has("help")) {
-    print_train_help();
+    print_train_help(arguments);
     return 0;
   }
   if (!arguments.positional().empty()) {
@@ -251,27 +222,20 @@ int run_train(std::span<const std::string> words) {
         fmt::format("'{}' belongs to no setting; settings begin with --", arguments.positional().front()));
   }
   const int threads = thread_count(arguments);
-  const engine::Kernels<float>& kernels = engine::kernels();
-  const std::vector<models::RunSpec> runs = wanted_runs(arguments);
-  if (std::ranges::any_of(runs, &models::RunSpec::is_sculpted)) {
-    throw ConfigError("a sculpted network is pruned as well as trained; use `modlab sculpt`");
-  }
-  const models::Plan plan = models::make_plan(runs);
+  const experiments::Resources resources{threads, &engine::kernels()};
+  const experiments::Wanted wanted{
+      .structure = false, .epoch_table = arguments.has("curves"), .network_file = arguments.has("save")};
+  const std::vector<experiments::Run> runs = wanted_runs(arguments);
+  studies::Batch batch(runs, resources, wanted);
 
-  engine::Progress progress;
-  std::optional<ProgressBar> bar(std::in_place, progress,
-                                 networks_trained(progress, plan.runs.size(), models::total_epochs(plan)),
-                                 arguments.is_on("json"));
-  Results results(plan, arguments);
-  models::train_population(plan, threads, kernels, progress,
-                           [&](std::size_t run, const models::Blueprint& blueprint, engine::LaneResult&& result) {
-                             results.take(run, blueprint, std::move(result));
-                           });
+  std::optional<ProgressBar> bar(std::in_place, watched(batch), arguments.is_on("json"));
+  Results results(runs, arguments);
+  batch.execute([&](std::vector<experiments::FinishedRun>&& finished) { results.take(std::move(finished)); });
   const double seconds = bar->seconds();
   results.commit();
   // From here on Ctrl-C may end the program as it likes: nothing is half written.
   bar.reset();
-  results.print(seconds, threads, kernels.target);
+  results.print(seconds, threads, resources.kernels->target);
   return 0;
 }
 

@@ -7,98 +7,144 @@
 #include <map>
 #include <set>
 
-#include "models/settings.h"
-
 namespace modlab::cli {
 namespace {
 
-using models::RunSpec;
-using models::Setting;
+using experiments::Column;
+using experiments::Run;
+using settings::Setting;
 
-std::string value_text(const Setting& setting, const RunSpec& spec) {
-  if (!models::applies(setting, spec)) {
-    return "-";
-  }
-  return models::setting_text(setting.get(spec));
+constexpr double kFull = 100;
+constexpr std::size_t kHeadingWidth = 90;
+
+// Runs of one kind, with what became of them.
+struct KindRuns {
+  const experiments::Experiment* kind = nullptr;
+  std::vector<Run> runs;
+  std::vector<const RunSummary*> summaries;
+};
+
+std::string value_text(const Setting& setting, const Run& run) {
+  return run.values.has(setting.name) ? run.values.text(setting.name) : "-";
 }
 
-// The settings in which runs differ, without the seed, and without lr_input and lr_module where lr_structural says it
-// all.
-std::vector<const Setting*> varying_settings(const std::vector<RunSpec>& runs) {
+// Settings that say nothing which others do not say: one that stands for several where those differ, and those that it
+// stands for where they do not.
+std::set<std::string> silent_settings(const KindRuns& group) {
+  std::set<std::string> silent;
+  for (const Setting& setting : group.kind->settings()) {
+    if (!setting.sets_others) {
+      continue;
+    }
+    const bool speaks = std::ranges::all_of(group.runs, [&](const Run& run) {
+      return !run.values.has(setting.name) || !run.values.get(setting.name).is_null();
+    });
+    for (const Setting& other : group.kind->settings()) {
+      if (speaks ? other.is_set_by == setting.name : &other == &setting) {
+        silent.insert(other.name);
+      }
+    }
+  }
+  return silent;
+}
+
+// The settings in which runs differ, without the seed.
+std::vector<const Setting*> varying_settings(const KindRuns& group) {
   std::vector<const Setting*> varying;
-  const bool one_rate = std::ranges::all_of(runs, [](const RunSpec& spec) { return spec.lr_input == spec.lr_module; });
-  for (const Setting& setting : models::settings()) {
-    if (setting.name == "seed" || (one_rate && (setting.name == "lr_input" || setting.name == "lr_module")) ||
-        (!one_rate && setting.name == "lr_structural")) {
+  const std::set<std::string> silent = silent_settings(group);
+  bool task_varies = false;
+  for (const Setting& setting : group.kind->settings()) {
+    if (setting.role == Setting::Role::kSeed || setting.role == Setting::Role::kFact || silent.contains(setting.name)) {
       continue;
     }
     std::set<std::string> values;
-    for (const RunSpec& spec : runs) {
-      if (models::applies(setting, spec)) {
-        values.insert(value_text(setting, spec));
+    for (const Run& run : group.runs) {
+      if (run.values.has(setting.name)) {
+        values.insert(run.values.text(setting.name));
       }
     }
     // Sizes that follow from the task vary with it; the task's column says it.
-    const bool follows_task = setting.is_list || setting.name == "pool";
-    if (values.size() > 1 && !(follows_task && !varying.empty() && varying.front()->name == "task")) {
+    const bool follows_task = setting.is_list || setting.is_size;
+    if (values.size() > 1 && !(follows_task && task_varies)) {
       varying.push_back(&setting);
+      task_varies = task_varies || setting.role == Setting::Role::kTask;
     }
   }
   return varying;
 }
 
-struct RunGroup {
-  std::vector<std::string> settings;
-  std::vector<const RunSummary*> runs;
+struct Statistics {
+  double mean = 0;
+  double error = 0;  // not a number for a single run
+  int at_full = 0;
+  int count = 0;
 };
 
-std::vector<std::string> statistics(const std::vector<const RunSummary*>& runs, bool on_images) {
-  const auto count = static_cast<double>(runs.size());
-  double sum = 0;
-  double seen = 0;
-  double epochs = 0;
-  double seconds = 0;
-  int perfect = 0;
-  int diverged = 0;
+Statistics statistics(const std::vector<const RunSummary*>& runs, const std::string& measure) {
+  Statistics result;
+  std::vector<double> values;
   for (const RunSummary* run : runs) {
-    sum += run->test_accuracy;
-    seen += run->seen_accuracy;
-    epochs += run->best_epoch;
-    seconds += run->seconds;
-    perfect += run->test_accuracy == 100.0 ? 1 : 0;
-    diverged += run->diverged ? 1 : 0;
+    if (const auto found = run->numbers.find(measure); found != run->numbers.end()) {
+      values.push_back(found->second);
+      result.mean += found->second;
+      result.at_full += found->second == kFull ? 1 : 0;
+    }
   }
-  const double mean = sum / count;
+  result.count = static_cast<int>(values.size());
+  result.mean /= result.count;
   double squares = 0;
+  for (const double value : values) {
+    squares += (value - result.mean) * (value - result.mean);
+  }
+  result.error = std::sqrt(squares / (result.count - 1.0) / result.count);
+  return result;
+}
+
+std::vector<std::string> cells_of(const std::vector<const RunSummary*>& runs, const std::vector<Column>& columns,
+                                  bool in_seconds) {
+  const auto diverged = std::ranges::count_if(runs, &RunSummary::diverged);
+  std::vector<std::string> cells = {fmt::format("{}", runs.size())};
+  for (std::size_t at = 0; at < columns.size(); ++at) {
+    const Statistics found = statistics(runs, columns[at].measure);
+    const std::string mean = found.count == 0 ? "-" : fmt::format("{:.2f}", found.mean);
+    switch (columns[at].show) {
+      case Column::Show::kMeanAndError:
+        cells.push_back(mean);
+        cells.push_back(found.count > 1 ? fmt::format("{:.2f}", found.error) : "-");
+        break;
+      case Column::Show::kMean:
+        cells.push_back(mean);
+        break;
+      case Column::Show::kWhole:
+        cells.push_back(found.count == 0 ? "-" : fmt::format("{:.0f}", found.mean));
+        break;
+      case Column::Show::kAtFull:
+        cells.push_back(
+            fmt::format("{} ({:.0f} %)", found.at_full, kFull * found.at_full / static_cast<double>(runs.size())));
+        break;
+    }
+    if (at == 1 && diverged > 0) {
+      cells.back() += fmt::format(", {} diverged", diverged);
+    }
+  }
+  double seconds = 0;
   for (const RunSummary* run : runs) {
-    squares += (run->test_accuracy - mean) * (run->test_accuracy - mean);
+    seconds += run->seconds / static_cast<double>(runs.size());
   }
-  const std::string error =
-      runs.size() > 1 ? fmt::format("{:.2f}", std::sqrt(squares / (count - 1) / count)) : std::string("-");
-  const std::string diverged_text = diverged > 0 ? fmt::format(", {} diverged", diverged) : "";
-  std::vector<std::string> cells = {fmt::format("{}", runs.size()), fmt::format("{:.2f}", mean), error};
-  if (on_images) {
-    cells.push_back(fmt::format("{:.2f}", seen / count) + diverged_text);
-  } else {
-    cells.push_back(fmt::format("{} ({:.0f} %){}", perfect, 100.0 * perfect / count, diverged_text));
-  }
-  cells.push_back(fmt::format("{:.0f}", epochs / count));
-  cells.push_back(on_images ? fmt::format("{:.2f}", seconds / count) : fmt::format("{:.2f}", 1000.0 * seconds / count));
+  cells.push_back(fmt::format("{:.2f}", in_seconds ? seconds : 1000 * seconds));
   return cells;
 }
 
-std::string shared_line(const std::vector<RunSpec>& runs, const std::vector<const Setting*>& varying) {
-  const RunSpec& first = runs.front();
-  const std::set<std::string> named = {"task",    "model", "ratio",         "split_seed", "epochs",       "batch_size",
-                                       "samples", "lr",    "lr_structural", "tau",        "weight_decay", "noise"};
+// Names and values that all runs share, in lines of moderate width.
+std::string shared_lines(const KindRuns& group, const std::vector<const Setting*>& varying) {
+  const Run& first = group.runs.front();
   std::vector<std::string> lines = {""};
-  for (const Setting& setting : models::settings()) {
-    if (!named.contains(setting.name) || !models::applies(setting, first) ||
-        std::ranges::find(varying, &setting) != varying.end()) {
+  for (const Setting& setting : group.kind->settings()) {
+    if (!setting.is_named || !first.values.has(setting.name) || std::ranges::find(varying, &setting) != varying.end()) {
       continue;
     }
     const std::string item = setting.name + " " + value_text(setting, first);
-    if (lines.back().size() + item.size() > 90) {
+    if (lines.back().size() + item.size() > kHeadingWidth) {
       lines.emplace_back();
     }
     lines.back() += (lines.back().empty() ? "" : ", ") + item;
@@ -110,37 +156,41 @@ std::string shared_line(const std::vector<RunSpec>& runs, const std::vector<cons
   return text;
 }
 
-}  // namespace
-
-std::string train_table(const models::Plan& plan, const std::vector<RunSummary>& runs) {
-  const std::vector<const Setting*> varying = varying_settings(plan.runs);
-  std::vector<RunGroup> groups;
-  std::map<std::vector<std::string>, std::size_t> group_of;
-  for (std::size_t run = 0; run < plan.runs.size(); ++run) {
+std::string kind_table(const KindRuns& group) {
+  const std::vector<const Setting*> varying = varying_settings(group);
+  std::vector<std::pair<std::vector<std::string>, std::vector<const RunSummary*>>> lines;
+  std::map<std::vector<std::string>, std::size_t> line_of;
+  double seconds = 0;
+  for (std::size_t run = 0; run < group.runs.size(); ++run) {
     std::vector<std::string> values;
     for (const Setting* setting : varying) {
-      values.push_back(value_text(*setting, plan.runs[run]));
+      values.push_back(value_text(*setting, group.runs[run]));
     }
-    const auto [found, is_new] = group_of.emplace(values, groups.size());
+    const auto [found, is_new] = line_of.emplace(values, lines.size());
     if (is_new) {
-      groups.push_back({values, {}});
+      lines.push_back({values, {}});
     }
-    groups[found->second].runs.push_back(&runs[run]);
+    lines[found->second].second.push_back(group.summaries[run]);
+    seconds += group.summaries[run]->seconds / static_cast<double>(group.runs.size());
   }
-
+  // Long trainings are told in seconds.
+  const bool in_seconds = seconds >= 0.5;
+  const std::vector<Column> columns = group.kind->columns();
   std::vector<std::vector<std::string>> rows(1);
   for (const Setting* setting : varying) {
     rows[0].push_back(setting->name);
   }
-  // A perfect run is a thing of truth tables; with images there is a second test.
-  const bool on_images = std::ranges::any_of(plan.runs, &RunSpec::on_images);
-  for (const char* name : {"runs", on_images ? "unseen %" : "test %", "s.e.", on_images ? "seen %" : "perfect",
-                           "epochs to best", on_images ? "s each" : "ms each"}) {
-    rows[0].emplace_back(name);
+  rows[0].emplace_back("runs");
+  for (const Column& column : columns) {
+    rows[0].push_back(column.heading);
+    if (column.show == Column::Show::kMeanAndError) {
+      rows[0].emplace_back("s.e.");
+    }
   }
-  for (const RunGroup& group : groups) {
-    std::vector<std::string> row = group.settings;
-    const std::vector<std::string> numbers = statistics(group.runs, on_images);
+  rows[0].emplace_back(in_seconds ? "s each" : "ms each");
+  for (const auto& [values, summaries] : lines) {
+    std::vector<std::string> row = values;
+    const std::vector<std::string> numbers = cells_of(summaries, columns, in_seconds);
     row.insert(row.end(), numbers.begin(), numbers.end());
     rows.push_back(std::move(row));
   }
@@ -150,7 +200,7 @@ std::string train_table(const models::Plan& plan, const std::vector<RunSummary>&
       widths[column] = std::max(widths[column], row[column].size());
     }
   }
-  std::string text = shared_line(plan.runs, varying) + "\n";
+  std::string text = shared_lines(group, varying) + "\n";
   for (const std::vector<std::string>& row : rows) {
     std::string line;
     for (std::size_t column = 0; column < row.size(); ++column) {
@@ -159,6 +209,27 @@ std::string train_table(const models::Plan& plan, const std::vector<RunSummary>&
                                       : fmt::format("{:>{}}  ", row[column], widths[column]);
     }
     text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  const std::string note = group.kind->footnote(group.runs);
+  return text + (note.empty() ? "" : "\n" + note + "\n");
+}
+
+}  // namespace
+
+std::string train_table(const std::vector<Run>& runs, const std::vector<RunSummary>& summaries) {
+  std::vector<KindRuns> groups;
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    auto group = std::ranges::find(groups, runs[run].kind, &KindRuns::kind);
+    if (group == groups.end()) {
+      groups.push_back({runs[run].kind, {}, {}});
+      group = groups.end() - 1;
+    }
+    group->runs.push_back(runs[run]);
+    group->summaries.push_back(&summaries[run]);
+  }
+  std::string text;
+  for (const KindRuns& group : groups) {
+    text += (text.empty() ? "" : "\n") + kind_table(group);
   }
   return text;
 }

@@ -9,6 +9,17 @@
 
 namespace modlab {
 
+void on_threads(int threads, const std::function<void()>& work) {
+  std::vector<std::thread> workers;
+  for (int worker = 1; worker < threads; ++worker) {
+    workers.emplace_back(work);
+  }
+  work();
+  for (std::thread& worker : workers) {
+    worker.join();
+  }
+}
+
 void parallel_for(std::size_t count, int threads, const std::function<void(std::size_t)>& work) {
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
@@ -24,14 +35,7 @@ void parallel_for(std::size_t count, int threads, const std::function<void(std::
       next = count;
     }
   };
-  std::vector<std::thread> workers;
-  for (std::size_t worker = 1; worker < std::min(count, static_cast<std::size_t>(std::max(threads, 1))); ++worker) {
-    workers.emplace_back(run);
-  }
-  run();
-  for (std::thread& worker : workers) {
-    worker.join();
-  }
+  on_threads(static_cast<int>(std::min(count, static_cast<std::size_t>(std::max(threads, 1)))), run);
   if (failure) {
     std::rethrow_exception(failure);
   }

@@ -52,12 +52,20 @@ Database::Database(std::string path, Mode mode) : path_(std::move(path)) {
     fail();
   }
   sqlite3_busy_timeout(handle, kWaitForLockMilliseconds);
+
 }
+
+Database::Database() : Database(":memory:", Mode::kCreate) {}
 
 void Database::fail() const {
   const int code = handle_ ? sqlite3_errcode(handle_.get()) : SQLITE_NOMEM;
   throw FormatError(
       fmt::format("{}: {}{}", path_, handle_ ? sqlite3_errmsg(handle_.get()) : "out of memory", way_out(code)));
+}
+
+void Database::distrust_schema() {
+  sqlite3_db_config(handle_.get(), SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(handle_.get(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
 }
 
 void Database::execute(const std::string& sql) {
@@ -124,6 +132,14 @@ void Statement::run() {
 }
 
 bool Statement::is_null(int column) const { return sqlite3_column_type(handle_.get(), column) == SQLITE_NULL; }
+bool Statement::is_number(int column) const {
+  const int type = sqlite3_column_type(handle_.get(), column);
+  return type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+}
+
+bool Statement::is_text(int column) const { return sqlite3_column_type(handle_.get(), column) == SQLITE_TEXT; }
+int Statement::columns() const { return sqlite3_column_count(handle_.get()); }
+std::string Statement::name(int column) const { return sqlite3_column_name(handle_.get(), column); }
 std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(handle_.get(), column); }
 
 double Statement::real(int column) const {

@@ -17,9 +17,13 @@ class Statement;
 // database, a lock that another process holds) is a FormatError with the path and the way out.
 class Database {
  public:
+  // In memory.
+  Database();
   enum class Mode { kRead, kWrite, kCreate };
   Database(std::string path, Mode mode);
 
+  // For a file that may come from anyone: its views and triggers call no functions.
+  void distrust_schema();
   void execute(const std::string& sql);
   Statement prepare(const std::string& sql);
   // The first column of the first row, or nothing.
@@ -50,6 +54,10 @@ class Statement {
   void run();   // steps to the end and makes ready for other values
 
   bool is_null(int column) const;
+  bool is_number(int column) const;
+  bool is_text(int column) const;
+  int columns() const;
+  std::string name(int column) const;
   std::int64_t integer(int column) const;
   double real(int column) const;  // NULL is not a number
   std::string_view text(int column) const;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "models/blueprint.h"
+#include "models/images/image_blueprint.h"
 #include "models/initial_weights.h"
 
 namespace modlab::measures {
@@ -25,10 +26,10 @@ double weight_count(const std::vector<int>& widths) {
 
 double bias_count(const std::vector<int>& widths) { return std::accumulate(widths.begin() + 1, widths.end(), 0.0); }
 
-double kept_weights(const models::RunSpec& spec, const models::Blueprint& blueprint) {
-  const std::vector<float> mask = models::random_mask(blueprint.layout, spec.density, spec.seed);
+double kept_weights(const models::RunSpec& spec, const engine::Layout& layout) {
+  const std::vector<float> mask = models::random_mask(layout, spec.density, spec.seed);
   double kept = 0;
-  for (const engine::Tensor& tensor : blueprint.layout.tensors) {
+  for (const engine::Tensor& tensor : layout.tensors) {
     if (tensor.shape.size() == 2) {
       const auto begin = mask.begin() + static_cast<std::ptrdiff_t>(tensor.offset);
       kept += std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(tensor.count), 0.0);
@@ -139,6 +140,14 @@ std::vector<FlopPart> image_parts(const models::ImageModularShape& shape, Counti
   return parts;
 }
 
+std::vector<FlopPart> layer_parts(const models::RunSpec& spec, const engine::Layout& layout,
+                                  const std::vector<int>& widths, Counting counting) {
+  const bool is_masked = spec.model == models::ModelKind::kSparse && counting == Counting::kPaper;
+  const double weights = is_masked ? kept_weights(spec, layout) : weight_count(widths);
+  const double all = weights + (counting == Counting::kExact ? bias_count(widths) : 0.0);
+  return {{"layers", {all, all, all}}};
+}
+
 }  // namespace
 
 std::vector<FlopPart> flop_parts(const models::RunSpec& resolved, const tasks::TaskSuite& suite, Counting counting) {
@@ -146,23 +155,27 @@ std::vector<FlopPart> flop_parts(const models::RunSpec& resolved, const tasks::T
   if (const auto* shape = std::get_if<models::ModularShape>(&blueprint.shape)) {
     return modular_parts(*shape, counting);
   }
+  return layer_parts(resolved, blueprint.layout, std::get<models::MlpShape>(blueprint.shape).widths, counting);
+}
+
+std::vector<FlopPart> flop_parts(const models::ImageSpec& resolved, const tasks::TaskSuite& suite, Counting counting) {
+  const models::ImageBlueprint blueprint = models::make_blueprint(resolved, suite);
   if (const auto* shape = std::get_if<models::ImageModularShape>(&blueprint.shape)) {
     return image_parts(*shape, counting);
   }
-  const auto* image_mlp = std::get_if<models::ImageMlpShape>(&blueprint.shape);
-  if (image_mlp != nullptr && resolved.model == models::ModelKind::kCnn) {
-    const ReaderCost cost = reader_cost(image_mlp->reader, counting);
+  const models::ImageReader& reader = std::get<models::ImageMlpShape>(blueprint.shape).reader;
+  if (resolved.model == models::ModelKind::kCnn) {
+    const ReaderCost cost = reader_cost(reader, counting);
     return {{"layers", {cost.products, cost.products, cost.parameters}}};
   }
-  const std::vector<int>& widths =
-      image_mlp != nullptr ? image_mlp->reader.widths : std::get<models::MlpShape>(blueprint.shape).widths;
-  const bool is_masked = resolved.model == models::ModelKind::kSparse && counting == Counting::kPaper;
-  const double weights = is_masked ? kept_weights(resolved, blueprint) : weight_count(widths);
-  const double all = weights + (counting == Counting::kExact ? bias_count(widths) : 0.0);
-  return {{"layers", {all, all, all}}};
+  return layer_parts(resolved, blueprint.layout, reader.widths, counting);
 }
 
 FlopCount count_flops(const models::RunSpec& resolved, const tasks::TaskSuite& suite, Counting counting) {
+  return sum(flop_parts(resolved, suite, counting));
+}
+
+FlopCount count_flops(const models::ImageSpec& resolved, const tasks::TaskSuite& suite, Counting counting) {
   return sum(flop_parts(resolved, suite, counting));
 }
 

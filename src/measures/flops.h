@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "models/images/image_spec.h"
 #include "models/run_spec.h"
 #include "tasks/task.h"
 
@@ -30,6 +31,8 @@ enum class Counting { kPaper, kExact };
 
 FlopCount count_flops(const models::RunSpec& resolved, const tasks::TaskSuite& suite,
                       Counting counting = Counting::kPaper);
+FlopCount count_flops(const models::ImageSpec& resolved, const tasks::TaskSuite& suite,
+                      Counting counting = Counting::kPaper);
 
 // The summands of a count, by what they are spent on.
 struct FlopPart {
@@ -37,6 +40,8 @@ struct FlopPart {
   FlopCount count;
 };
 std::vector<FlopPart> flop_parts(const models::RunSpec& resolved, const tasks::TaskSuite& suite,
+                                 Counting counting = Counting::kPaper);
+std::vector<FlopPart> flop_parts(const models::ImageSpec& resolved, const tasks::TaskSuite& suite,
                                  Counting counting = Counting::kPaper);
 
 // floor(D/b)+1, or ceil(D/b).

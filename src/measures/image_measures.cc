@@ -10,7 +10,7 @@
 #include "measures/edit_distance.h"
 #include "measures/image_specialisation.h"
 #include "measures/image_wiring.h"
-#include "models/blueprint.h"
+#include "models/images/image_blueprint.h"
 #include "models/images/image_reader.h"
 #include "models/learned_routing.h"
 
@@ -154,7 +154,7 @@ double image_edit_distance(const models::ImageModularShape& shape, const tasks::
   }
 }
 
-ImageView view_image_network(const models::RunSpec& spec, const models::Blueprint& blueprint,
+ImageView view_image_network(const models::ImageSpec& spec, const models::ImageBlueprint& blueprint,
                              const tasks::TaskSuite& suite, const std::vector<float>& parameters,
                              const engine::Kernels<float>& kernels) {
   const engine::FlushDenormals flush;
@@ -164,7 +164,7 @@ ImageView view_image_network(const models::RunSpec& spec, const models::Blueprin
   if (const auto* shape = std::get_if<models::ImageModularShape>(&blueprint.shape)) {
     view_modules(*shape, suite, parameters, *pixels, solo, view);
   }
-  const auto network = models::make_image_network<float>(blueprint, solo);
+  const auto network = models::make_network<float>(blueprint, solo);
   network->parameters().load(parameters);
   network->begin_evaluation();
   const engine::solo::Data data = models::make_image_samples(spec, suite, *pixels);

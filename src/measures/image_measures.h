@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "measures/network_measures.h"
+#include "models/images/image_blueprint.h"
 #include "models/images/image_samples.h"
 #include "models/learned_routing.h"
 
@@ -44,7 +45,7 @@ struct ImageView {
 // The wiring alone needs no image; everything else runs the network on the run's own samples and on all test images.
 double image_edit_distance(const models::ImageModularShape& shape, const tasks::TaskSuite& suite,
                            const std::vector<float>& parameters);
-ImageView view_image_network(const models::RunSpec& spec, const models::Blueprint& blueprint,
+ImageView view_image_network(const models::ImageSpec& spec, const models::ImageBlueprint& blueprint,
                              const tasks::TaskSuite& suite, const std::vector<float>& parameters,
                              const engine::Kernels<float>& kernels);
 

@@ -12,8 +12,9 @@
 namespace modlab::measures {
 namespace {
 
-std::optional<TrainingCost> cost_of(const models::SavedSnapshot& snapshot, Counting counting) {
-  const models::RunSpec& spec = snapshot.network.spec;
+template <typename Spec>
+std::optional<TrainingCost> cost_of(const models::SavedSnapshotOf<Spec>& snapshot, Counting counting) {
+  const Spec& spec = snapshot.network.spec;
   const std::optional<int> epoch = snapshot.epoch();
   if (!epoch) {
     return std::nullopt;
@@ -44,10 +45,6 @@ SnapshotMeasures measure_snapshot(const models::SavedSnapshot& snapshot, bool wi
   SnapshotMeasures measured;
   measured.paper = cost_of(snapshot, Counting::kPaper);
   measured.exact = cost_of(snapshot, Counting::kExact);
-  if (network.spec.on_images) {
-    measured.network = view_images(snapshot).measures;
-    return measured;
-  }
   for (int task = 0; task < static_cast<int>(network.suite.tasks.size()); ++task) {
     TaskMeasures found;
     found.accuracy =
@@ -64,8 +61,16 @@ SnapshotMeasures measure_snapshot(const models::SavedSnapshot& snapshot, bool wi
   return measured;
 }
 
-ImageView view_images(const models::SavedSnapshot& snapshot) {
-  const models::SavedNetwork& network = snapshot.network;
+SnapshotMeasures measure_snapshot(const models::SavedImageSnapshot& snapshot, bool /*with_relaxed*/) {
+  SnapshotMeasures measured;
+  measured.paper = cost_of(snapshot, Counting::kPaper);
+  measured.exact = cost_of(snapshot, Counting::kExact);
+  measured.network = view_images(snapshot).measures;
+  return measured;
+}
+
+ImageView view_images(const models::SavedImageSnapshot& snapshot) {
+  const models::SavedImageNetwork& network = snapshot.network;
   return view_image_network(network.spec, network.blueprint, network.suite, snapshot.parameters(), engine::kernels());
 }
 

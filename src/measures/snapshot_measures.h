@@ -33,9 +33,11 @@ struct SnapshotMeasures {
   std::optional<TrainingCost> exact;
 };
 
+// Nothing is relaxed on images.
 SnapshotMeasures measure_snapshot(const models::SavedSnapshot& snapshot, bool with_relaxed);
+SnapshotMeasures measure_snapshot(const models::SavedImageSnapshot& snapshot, bool with_relaxed);
 
 // Runs a network on images on its own samples and on all test images.
-ImageView view_images(const models::SavedSnapshot& snapshot);
+ImageView view_images(const models::SavedImageSnapshot& snapshot);
 
 }  // namespace modlab::measures

@@ -5,7 +5,6 @@
 #include <variant>
 #include <vector>
 
-#include "models/images/image_network.h"
 #include "models/mlp.h"
 #include "models/modular.h"
 #include "models/run_spec.h"
@@ -17,16 +16,11 @@ namespace modlab::models {
 // What runs of one shape have in common: network, data, and the settings that all lanes of a block share. Runs with
 // equal block keys have equal blueprints and can train in one block.
 struct Blueprint {
-  std::variant<MlpShape, ModularShape, ImageMlpShape, ImageModularShape> shape;
+  std::variant<MlpShape, ModularShape> shape;
   engine::Layout layout;
-  engine::Data data;  // empty on images
+  engine::Data data;
   engine::BlockSettings block;
   std::vector<tasks::Routing> known_routing;  // one for each task, where some selection is known
-
-  // On images networks are trained one at a time.
-  bool on_images() const {
-    return std::holds_alternative<ImageMlpShape>(shape) || std::holds_alternative<ImageModularShape>(shape);
-  }
 };
 
 // Fills in what the spec leaves to the task (sizes), and checks that the whole makes sense for it: a module picks no
@@ -40,11 +34,7 @@ Blueprint make_blueprint(const RunSpec& spec, const tasks::TaskSuite& suite);
 template <typename T>
 std::unique_ptr<engine::Network<T>> make_network(const Blueprint& blueprint, const engine::Kernels<T>& kernels);
 
-template <typename T>
-std::unique_ptr<engine::solo::Network<T>> make_image_network(const Blueprint& blueprint,
-                                                             const engine::solo::Kernels<T>& kernels);
-
-// The lane of one run: rates, mask and initial weights, and on bits its split.
+// The lane of one run: rates, mask, initial weights and split.
 engine::LaneSettings make_lane(const RunSpec& spec, const Blueprint& blueprint, const tasks::TaskSuite& suite);
 
 }  // namespace modlab::models

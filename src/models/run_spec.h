@@ -6,19 +6,15 @@
 #include <vector>
 
 #include "engine/train_block.h"
-#include "models/detect_settings.h"
-#include "models/sculpt_spec.h"
 
 namespace modlab::models {
 
-// A sculpted network is a dense one that is pruned after its training.
-enum class ModelKind { kDense, kSparse, kModular, kModularFc, kShared, kSharedFcms, kCnn, kSculpted };
-enum class ImageModule { kMlp, kConvolution };
+enum class ModelKind { kDense, kSparse, kModular, kModularFc, kShared, kSharedFcms, kCnn };
 enum class Init { kTorch, kXavier, kKaiming };
 enum class TaskInput { kOneHot, kScalar };
 
-// Everything that decides a run's result, as plain values. Empty lists, and zero for the pool, mean "as the task's own
-// structure has it"; resolve() in blueprint.h fills them in.
+// Everything that decides the result of a training on truth tables, as plain values. Empty lists, and zero for the
+// pool, mean "as the task's own structure has it"; resolve() in blueprint.h fills them in.
 struct RunSpec {
   std::string task = "depth2";
   ModelKind model = ModelKind::kShared;
@@ -53,36 +49,9 @@ struct RunSpec {
   engine::Schedule schedule = engine::Schedule::kConstant;
   double gamma = 1.0;
 
-  // Of tasks on images.
-  bool on_images = false;  // follows from the task: resolve() and starting_spec() set it
-  int samples = 1000;
-  int test_samples = 100;
-  bool disjoint_validation = false;
-  bool normalize = false;
-  std::vector<std::string> images;  // IDX files; empty: MNIST
-  std::vector<std::string> labels;
-  ImageModule image_module = ImageModule::kMlp;
-  std::vector<int> image_widths;
-  int image_slots = 0;
-  int image_pool = 0;
-
-  // Of sculpted networks, for which zero for lr, batch_size and epochs means "as published".
-  SculptSpec sculpt;
-  DetectSettings detect;  // how modules are read off what is left
-
-  bool is_sculpted() const { return model == ModelKind::kSculpted; }
   // One network without modules.
-  bool is_mlp() const {
-    return model == ModelKind::kDense || model == ModelKind::kSparse || model == ModelKind::kCnn || is_sculpted();
-  }
+  bool is_mlp() const { return model == ModelKind::kDense || model == ModelKind::kSparse || model == ModelKind::kCnn; }
   bool has_pool() const { return model == ModelKind::kShared || model == ModelKind::kSharedFcms; }
 };
-
-// What a run of that task and model is where nothing else is said: the published settings for bits, for images, or for
-// sculpting. Throws ConfigError if there is no such task.
-RunSpec starting_spec(const std::string& task, ModelKind model = RunSpec{}.model);
-
-// A short name derived from the settings that differ from their defaults: adding a setting later keeps old names.
-std::string run_id(const RunSpec& spec);
 
 }  // namespace modlab::models

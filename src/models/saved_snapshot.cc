@@ -6,20 +6,27 @@
 
 namespace modlab::models {
 
-double SavedSnapshot::score(const char* key) const {
-  const auto scores = network.run.find(name);
-  const bool has_it = scores != network.run.end() && scores->is_object() && scores->contains(key);
-  return has_it && (*scores)[key].is_number() ? (*scores)[key].get<double>() : 0.0;
+template <typename Spec>
+double SavedSnapshotOf<Spec>::score(const std::string& key) const {
+  const nlohmann::ordered_json& run = network.run;
+  const auto scores = run.find(name);
+  const bool has_it = scores != run.end() && scores->is_object() && scores->contains(key);
+  return has_it && (*scores)[key].is_number() ? static_cast<double>((*scores)[key]) : 0.0;
 }
 
-std::optional<int> SavedSnapshot::epoch() const {
+template <typename Spec>
+std::optional<int> SavedSnapshotOf<Spec>::epoch() const {
   if (name == "last") {
     return network.spec.epochs;
   }
-  const auto epoch = network.run.find("best_epoch");
-  const double number = epoch != network.run.end() && epoch->is_number() ? epoch->get<double>() : 0;
+  const nlohmann::ordered_json& run = network.run;
+  const auto epoch = run.find("best_epoch");
+  const double number = epoch != run.end() && epoch->is_number() ? static_cast<double>(*epoch) : 0;
   return number >= 1 && number <= network.spec.epochs ? std::optional(static_cast<int>(number)) : std::nullopt;
 }
+
+template struct SavedSnapshotOf<RunSpec>;
+template struct SavedSnapshotOf<ImageSpec>;
 
 void check_snapshot_name(const std::string& name) {
   if (name != "best" && name != "last") {
@@ -27,9 +34,14 @@ void check_snapshot_name(const std::string& name) {
   }
 }
 
-SavedSnapshot load_snapshot(const std::string& path, const std::string& name) {
+AnySavedSnapshot load_snapshot(const std::string& path, const std::string& name) {
   check_snapshot_name(name);
-  return {load_network(path), name};
+  return std::visit(
+      [&](auto&& network) -> AnySavedSnapshot {
+        using Network = std::decay_t<decltype(network)>;
+        return SavedSnapshotOf<decltype(Network::spec)>{std::forward<decltype(network)>(network), name};
+      },
+      load_network(path));
 }
 
 }  // namespace modlab::models

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "models/saved_network.h"
@@ -9,21 +10,25 @@
 namespace modlab::models {
 
 // One of the two snapshots of a saved network, for whoever looks at it.
-struct SavedSnapshot {
-  SavedNetwork network;
+template <typename Spec>
+struct SavedSnapshotOf {
+  SavedNetworkOf<Spec> network;
   std::string name;  // best or last
 
   const std::vector<float>& parameters() const { return name == "best" ? network.best : network.last; }
   // A percentage that the file carries, such as "test_accuracy"; 0 if it carries none.
-  double score(const char* key) const;
+  double score(const std::string& key) const;
   // Nothing if the file does not say it.
   std::optional<int> epoch() const;
 };
+using SavedSnapshot = SavedSnapshotOf<RunSpec>;
+using SavedImageSnapshot = SavedSnapshotOf<ImageSpec>;
+using AnySavedSnapshot = std::variant<SavedSnapshot, SavedImageSnapshot>;
 
 // Throws ConfigError unless the name is best or last.
 void check_snapshot_name(const std::string& name);
 
 // Throws FormatError as load_network does.
-SavedSnapshot load_snapshot(const std::string& path, const std::string& name);
+AnySavedSnapshot load_snapshot(const std::string& path, const std::string& name);
 
 }  // namespace modlab::models

@@ -9,7 +9,8 @@
 #include "core/text.h"
 #include "io/json_text.h"
 #include "measures/flops.h"
-#include "models/settings.h"
+#include "models/training_settings.h"
+#include "report/tables.h"
 
 namespace modlab::report {
 namespace {
@@ -22,47 +23,34 @@ using studies::Findings;
 // Single runs behind a mean are worth showing while they can be told apart.
 constexpr std::size_t kMaxRunsShown = 30;
 
-// Numbers as numbers, so that an axis can be continuous and is sorted by size.
-ordered_json axis_value(const std::string& text) {
-  const std::optional<double> number = parse_real(text);
-  return number ? ordered_json(*number) : ordered_json(text);
+// The setting behind an axis, of the kind of the first run that has it.
+const settings::Setting* setting_of(const Findings& findings, const std::string& axis) {
+  for (const experiments::Experiment* kind : findings.plan().kinds()) {
+    const auto found = std::ranges::find(kind->settings(), axis, &settings::Setting::name);
+    if (found != kind->settings().end()) {
+      return &*found;
+    }
+  }
+  return nullptr;
 }
 
 // "training ratio" for ratio: how an axis is called in a picture.
 std::string axis_label(const Findings& findings, const std::string& axis) {
-  static const std::map<std::string, std::string> kLabels = {{"ratio", "training ratio"},
-                                                             {"lr", "functional learning rate"},
-                                                             {"lr_structural", "structural learning rate"},
-                                                             {"series", "architecture"},
-                                                             {"tau", "temperature"},
-                                                             {"fan_in", "fan-in"},
-                                                             {"pool", "pool"},
-                                                             {"slots", "slots"},
-                                                             {"modules", "modules"},
-                                                             {"weight_decay", "weight decay"},
-                                                             {"batch_size", "batch size"},
-                                                             {"gumbel", "Gumbel noise"},
-                                                             {"hidden", "hidden units"},
-                                                             {"hidden_layers", "hidden layers"}};
-  // Where all is one dense network to begin with.
-  static const std::map<std::string, std::string> kSculptedLabels = {{"lr", "learning rate"}, {"series", "series"}};
-  if (const auto found = kSculptedLabels.find(axis); found != kSculptedLabels.end() && findings.plan().is_sculpted()) {
-    return found->second;
+  if (axis == "series") {
+    const std::vector<const experiments::Experiment*> kinds = findings.plan().kinds();
+    const bool is_same = std::ranges::all_of(kinds, [&](const experiments::Experiment* kind) {
+      return kind->series_label() == kinds.front()->series_label();
+    });
+    return is_same && !kinds.empty() ? kinds.front()->series_label() : axis;
   }
-  if (const auto found = kLabels.find(axis); found != kLabels.end()) {
-    return found->second;
-  }
-  std::string label = axis;
-  std::ranges::replace(label, '_', ' ');
-  return label;
+  const settings::Setting* setting = setting_of(findings, axis);
+  return setting == nullptr ? axis : setting->shown();
 }
 
 // What stands above a panel: names speak for themselves, numbers need their axis.
 std::string panel_text(const Findings& findings, const std::string& axis, const std::string& value) {
-  if (axis == "hidden_layers") {
-    return fmt::format("{} hidden layer{}", value, value == "1" ? "" : "s");
-  }
-  return parse_real(value) ? axis_label(findings, axis) + " " + value : value;
+  const settings::Setting* setting = setting_of(findings, axis);
+  return setting == nullptr ? value : setting->panel_text(value);
 }
 
 bool all_numbers(const std::vector<std::string>& values) {
@@ -91,12 +79,13 @@ ordered_json axis_json(const Findings& findings, const std::vector<const Cell*>&
   json["label"] = axis_label(findings, axis);
   json["ordinal"] = !(continuous && all_numbers(values));
   for (const std::string& value : values) {
-    json["order"].push_back(role == Role::kPanel ? ordered_json(panel_text(findings, axis, value)) : axis_value(value));
+    json["order"].push_back(role == Role::kPanel ? ordered_json(panel_text(findings, axis, value))
+                                                 : axis_number(value));
   }
   return json;
 }
 
-ordered_json measure_json(const studies::Measure& measure) {
+ordered_json measure_json(const experiments::Measure& measure) {
   ordered_json json;
   json["name"] = measure.name;
   json["label"] = measure.label;
@@ -105,14 +94,14 @@ ordered_json measure_json(const studies::Measure& measure) {
   json["domain"] = measure.domain ? ordered_json{measure.domain->first, measure.domain->second} : ordered_json(nullptr);
   json["higher_is_better"] = measure.higher_is_better;
   // Of an accuracy, what lies below the base rate is no scale to draw on.
-  json["is_share"] = measure.domain.has_value() && !measure.is_accuracy;
+  json["is_share"] = measure.domain.has_value() && !measure.is_accuracy();
   return json;
 }
 
 ordered_json point_json(const std::vector<const Cell*>& cells, const std::vector<std::string>& measures_shown) {
   ordered_json values = ordered_json::object();
   for (const std::string& name : measures_shown) {
-    const studies::UnitValues units = studies::unit_values(cells, studies::measure_index(name));
+    const studies::UnitValues units = studies::unit_values(cells, name);
     if (units.empty()) {
       continue;
     }
@@ -135,7 +124,7 @@ ordered_json chosen_json(const std::vector<const Cell*>& cells) {
   ordered_json chosen = ordered_json::array();
   if (cells.size() == 1) {
     for (const Cell::Split& split : cells.front()->splits) {
-      chosen.push_back({{"split", split.split_seed}, {"settings", split.settings}});
+      chosen.push_back({{"split", split_json(split)}, {"settings", split.settings}});
     }
   }
   return chosen;
@@ -144,12 +133,17 @@ ordered_json chosen_json(const std::vector<const Cell*>& cells) {
 ordered_json baseline_json(const Findings& findings, const std::vector<const Cell*>& cells, const Figure& figure) {
   ordered_json lines = ordered_json::array();
   const std::vector<std::string> names = studies::axis_values(findings, cells, "task");
+  const std::map<std::string, experiments::TaskFacts> tasks = findings.plan().tasks();
   for (const std::string& name : names) {
     const bool by_panel = figure.panel == "task";
     if (!by_panel && names.size() > 1) {
       continue;
     }
-    const double rate = 100 * tasks::always_zero_accuracy(findings.plan().suites.at(name));
+    const auto facts = tasks.find(name);
+    if (facts == tasks.end() || !facts->second.always_zero) {
+      continue;
+    }
+    const double rate = *facts->second.always_zero;
     lines.push_back({{"panel", by_panel ? ordered_json(name) : ordered_json(nullptr)},
                      {"value", rate},
                      {"label", fmt::format("always 0: {:.4g} %", rate)}});
@@ -207,7 +201,7 @@ ordered_json drawn_figure(const Findings& findings, const Figure& figure) {
   json["row"] = axis_json(findings, cells, figure.row, false, Role::kPanel);
   json["series"] = axis_json(findings, cells, figure.series, false, Role::kPanel);
   for (const std::string& name : figure.measures) {
-    json["measures"].push_back(measure_json(*studies::find_measure(name)));
+    json["measures"].push_back(measure_json(*experiments::find_measure(name)));
   }
   json["baseline"] = baseline_json(findings, cells, figure);
 
@@ -228,9 +222,9 @@ ordered_json drawn_figure(const Findings& findings, const Figure& figure) {
   for (const std::vector<std::string>& key : order) {
     const std::vector<const Cell*>& point = points.at(key);
     ordered_json row;
-    row["x"] = axis_value(key[0]);
+    row["x"] = axis_number(key[0]);
     if (!figure.y.empty()) {
-      row["y"] = axis_value(key[1]);
+      row["y"] = axis_number(key[1]);
     }
     for (const auto& [name, axis, at] : {std::tuple{"panel", &figure.panel, 2}, std::tuple{"row", &figure.row, 3},
                                          std::tuple{"series", &figure.series, 4}}) {

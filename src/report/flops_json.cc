@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "models/settings.h"
+#include "models/training_settings.h"
 
 namespace modlab::report {
 namespace {

@@ -4,11 +4,16 @@
 
 #include <variant>
 
+#include "core/errors.h"
 #include "core/text.h"
+#include "experiments/bits/bits.h"
+#include "experiments/images/images.h"
 #include "measures/flops.h"
 #include "models/blueprint.h"
+#include "models/images/image_blueprint.h"
 #include "models/population.h"
-#include "models/settings.h"
+#include "models/training_settings.h"
+#include "tasks/task_cache.h"
 
 namespace modlab::report {
 namespace {
@@ -21,42 +26,47 @@ std::string count_columns(const FlopCount& count) {
   return fmt::format("{:>9.0f} {:>9.0f} {:>9.0f}", count.forward, count.backward, count.update);
 }
 
+std::string joined(const std::vector<int>& numbers, const char* separator) {
+  std::vector<std::string> words;
+  for (const int number : numbers) {
+    words.push_back(std::to_string(number));
+  }
+  return join_text(words, separator);
+}
+
 // "3,2 slots of 2-12-1 modules, pool of 2".
-std::string shape_text(const models::Blueprint& blueprint) {
-  const auto joined = [](const std::vector<int>& numbers, const char* separator) {
-    std::vector<std::string> words;
-    for (const int number : numbers) {
-      words.push_back(std::to_string(number));
-    }
-    return join_text(words, separator);
-  };
-  if (const auto* mlp = std::get_if<models::MlpShape>(&blueprint.shape)) {
-    return "layers " + joined(mlp->widths, "-");
-  }
-  const auto reader_text = [&](const models::ImageReader& reader) {
-    return reader.channels.empty() ? joined(reader.widths, "-")
-                                   : fmt::format("convolutions of {} channels, {}", joined(reader.channels, " and "),
-                                                 joined(reader.widths, "-"));
-  };
-  if (const auto* mlp = std::get_if<models::ImageMlpShape>(&blueprint.shape)) {
-    return "layers " + reader_text(mlp->reader);
-  }
-  const auto* images = std::get_if<models::ImageModularShape>(&blueprint.shape);
-  const models::ModularShape& shape =
-      images != nullptr ? images->bits : std::get<models::ModularShape>(blueprint.shape);
-  const std::string below =
-      images == nullptr
-          ? ""
-          : fmt::format("{} image slots, {} of {}; ", images->image_slots,
-                        images->image_pool > 0 ? fmt::format("a pool of {}", images->image_pool) : "a module each",
-                        reader_text(images->reader));
+std::string modules_shape_text(const models::ModularShape& shape) {
   const std::string modules = shape.pool > 0
                                   ? fmt::format("{} slots, a pool of {} modules", joined(shape.levels, ","), shape.pool)
                                   : fmt::format("{} modules", joined(shape.levels, ","));
-  return fmt::format("{}{} of {}", below, modules, joined(shape.module_widths, "-"));
+  return fmt::format("{} of {}", modules, joined(shape.module_widths, "-"));
 }
 
-std::string counts_text(const models::RunSpec& spec, const tasks::TaskSuite& suite) {
+std::string shape_text(const models::Blueprint& blueprint) {
+  if (const auto* mlp = std::get_if<models::MlpShape>(&blueprint.shape)) {
+    return "layers " + joined(mlp->widths, "-");
+  }
+  return modules_shape_text(std::get<models::ModularShape>(blueprint.shape));
+}
+
+std::string reader_text(const models::ImageReader& reader) {
+  return reader.channels.empty() ? joined(reader.widths, "-")
+                                 : fmt::format("convolutions of {} channels, {}", joined(reader.channels, " and "),
+                                               joined(reader.widths, "-"));
+}
+
+std::string shape_text(const models::ImageBlueprint& blueprint) {
+  if (const auto* mlp = std::get_if<models::ImageMlpShape>(&blueprint.shape)) {
+    return "layers " + reader_text(mlp->reader);
+  }
+  const auto& shape = std::get<models::ImageModularShape>(blueprint.shape);
+  return fmt::format("{} image slots, {} of {}; {}", shape.image_slots,
+                     shape.image_pool > 0 ? fmt::format("a pool of {}", shape.image_pool) : "a module each",
+                     reader_text(shape.reader), modules_shape_text(shape.bits));
+}
+
+template <typename Spec>
+std::string counts_text(const Spec& spec, const tasks::TaskSuite& suite) {
   const auto paper = measures::flop_parts(spec, suite, Counting::kPaper);
   const auto exact = measures::flop_parts(spec, suite, Counting::kExact);
   std::string text = fmt::format("{:<18} {:>29}   {:>29}\n", "", "the paper's count", "what this program computes");
@@ -72,7 +82,8 @@ std::string counts_text(const models::RunSpec& spec, const tasks::TaskSuite& sui
   return text;
 }
 
-std::string training_text(const models::RunSpec& spec, const tasks::TaskSuite& suite) {
+template <typename Spec>
+std::string training_text(const Spec& spec, const tasks::TaskSuite& suite) {
   const int rows = models::part_rows(spec, suite).train;
   std::string text =
       fmt::format("{} epochs on {} rows (ratio {}) in batches of {}\n", spec.epochs, rows, spec.ratio, spec.batch_size);
@@ -104,12 +115,40 @@ std::string row_text(const TableOneRow& row) {
                      starred(row.computed.update, row.printed.update));
 }
 
+template <typename Spec>
+std::string text_of(const Spec& spec) {
+  const auto suite = tasks::cached_task(spec.task);
+  return fmt::format("{} on {}: {}\n\n", models::model_name(spec.model), spec.task,
+                     shape_text(models::make_blueprint(spec, *suite))) +
+         counts_text(spec, *suite) + training_text(spec, *suite);
+}
+
+template <typename Spec>
+measures::FlopCount count_of(const Spec& spec, Counting counting) {
+  return measures::count_flops(spec, *tasks::cached_task(spec.task), counting);
+}
+
+[[noreturn]] void refuse(const experiments::Run& run) {
+  throw ConfigError(
+      fmt::format("what a network of model '{}' costs is not counted; flops counts one training on bits or images",
+                  run.values.text("model")));
+}
+
 }  // namespace
 
-std::string flops_text(const models::RunSpec& spec, const tasks::TaskSuite& suite) {
-  return fmt::format("{} on {}: {}\n\n", models::model_name(spec.model), spec.task,
-                     shape_text(models::make_blueprint(spec, suite))) +
-         counts_text(spec, suite) + training_text(spec, suite);
+std::string flops_text(const experiments::Run& run) {
+  if (run.kind == &experiments::bits()) {
+    return text_of(experiments::bit_spec(run.values));
+  }
+  return run.kind == &experiments::images() ? text_of(experiments::image_spec(run.values)) : (refuse(run), "");
+}
+
+measures::FlopCount flops_of(const experiments::Run& run, Counting counting) {
+  if (run.kind == &experiments::bits()) {
+    return count_of(experiments::bit_spec(run.values), counting);
+  }
+  return run.kind == &experiments::images() ? count_of(experiments::image_spec(run.values), counting)
+                                            : (refuse(run), measures::FlopCount());
 }
 
 std::string table_one_text() {

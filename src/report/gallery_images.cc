@@ -8,15 +8,16 @@
 
 #include "core/errors.h"
 #include "core/text.h"
+#include "experiments/images/image_details.h"
+#include "experiments/images/images.h"
 #include "io/json_text.h"
 #include "measures/edit_distance.h"
 #include "measures/image_wiring.h"
-#include "models/blueprint.h"
+#include "models/images/image_blueprint.h"
 #include "models/images/image_samples.h"
-#include "models/images/image_settings.h"
 #include "models/learned_routing.h"
 #include "report/wiring_picture.h"
-#include "studies/image_details.h"
+#include "tasks/task_cache.h"
 
 namespace modlab::report {
 namespace {
@@ -40,7 +41,7 @@ std::string base64(std::span<const std::uint8_t> bytes) {
 }
 
 // The images of a study, or nothing where they cannot be had: a report is written all the same.
-std::shared_ptr<const tasks::ImageData> images_at_hand(const models::RunSpec& spec) {
+std::shared_ptr<const tasks::ImageData> images_at_hand(const models::ImageSpec& spec) {
   try {
     return tasks::load_image_data(models::image_files(spec));
   } catch (const UserError&) {
@@ -158,25 +159,16 @@ class ImageDrawing {
 };
 
 // Null where the store has none.
-ordered_json details_of(const studies::Findings& findings, studies::Store& store, const studies::PlannedRun& run) {
-  const std::optional<std::string> stored = store.details(run.id, snapshot_name(findings));
+ordered_json details_of(const studies::Findings& findings, studies::Store& store, const experiments::Run& run) {
+  const std::optional<std::string> stored = store.blob(run.id(), "details/" + findings.study().analysis.snapshot);
   ordered_json details = stored ? io::parse_json(*stored) : ordered_json(nullptr);
   return details.is_object() ? details : ordered_json(nullptr);
 }
 
-}  // namespace
-
-const char* snapshot_name(const studies::Findings& findings) {
-  return findings.study().analysis.snapshot == studies::SnapshotKind::kBest ? "best" : "last";
-}
-
-ordered_json gallery_images(const studies::Findings& findings, studies::Store& store, const studies::PlannedRun& run) {
-  const ordered_json details = details_of(findings, store, run);
-  if (details.is_null()) {
-    return nullptr;
-  }
-  const tasks::Task& task = findings.plan().suite_of(run.spec).tasks.front();
-  const std::shared_ptr<const tasks::ImageData> data = images_at_hand(run.spec);
+// Image modules, combinations, and samples with their pixels (ImageDetails in web/src/report.ts); without pixels where
+// the images are not at hand.
+ordered_json images_of(const ordered_json& details, const models::ImageSpec& spec, const tasks::Task& task) {
+  const std::shared_ptr<const tasks::ImageData> data = images_at_hand(spec);
   ordered_json json;
   json["digits"] = task.images->digits;
   json["images"] = task.images->images;
@@ -187,7 +179,7 @@ ordered_json gallery_images(const studies::Findings& findings, studies::Store& s
   const auto& modules = details.at("modules");
   for (std::size_t index = 0; index < modules.size(); ++index) {
     std::string name = fmt::format("image module {}", index + 1);
-    if (run.spec.has_pool()) {
+    if (spec.has_pool()) {
       name = modules.size() == 1 ? "shared image module" : fmt::format("shared image module {}", index + 1);
     }
     json["modules"].push_back({{"name", name},
@@ -217,12 +209,45 @@ ordered_json gallery_images(const studies::Findings& findings, studies::Store& s
   return json;
 }
 
-ordered_json image_graph(const studies::Findings& findings, studies::Store& store, const studies::PlannedRun& run) {
-  const ordered_json details = details_of(findings, store, run);
-  const tasks::TaskSuite& suite = findings.plan().suite_of(run.spec);
-  std::optional<models::ImageRouting> routing =
-      details.is_null() ? std::nullopt : studies::routing_of_details(details, *suite.images());
+// The wiring, drawn over the truth (RoutingGraph): images, the values of image slots, modules. Null for a network
+// without modules.
+ordered_json graph_of_images(const ordered_json& details, const tasks::TaskSuite& suite) {
+  std::optional<models::ImageRouting> routing = experiments::routing_of_details(details, suite);
   return routing ? ImageDrawing(std::move(*routing), suite).json() : ordered_json(nullptr);
+}
+
+void add_images(const studies::Findings& findings, studies::Store& store, const experiments::Run& run,
+                ordered_json& json) {
+  json["graph"] = nullptr;
+  json["images"] = nullptr;
+  const ordered_json details = details_of(findings, store, run);
+  if (details.is_null()) {
+    return;
+  }
+  const models::ImageSpec spec = experiments::image_spec(run.values);
+  const auto suite = tasks::cached_task(spec.task);
+  try {
+    json["graph"] = graph_of_images(details, *suite);
+    json["images"] = images_of(experiments::checked_details(details, *suite), spec, suite->tasks.front());
+  } catch (const UserError& error) {
+    throw FormatError(
+        fmt::format("{}: the image details of run {} are damaged ({}); train it again into another folder",
+                    store.path(), run.id(), error.what()));
+  } catch (const ordered_json::exception&) {
+    throw FormatError(fmt::format("{}: the image details of run {} are damaged; train it again into another folder",
+                                  store.path(), run.id()));
+  }
+}
+
+}  // namespace
+
+ordered_json gallery_images(const studies::Findings& findings, studies::Store& store) {
+  return gallery_of_networks(
+      findings, store,
+      {.kind = &experiments::images(),
+       .parts = {"train", "validation", "unseen", "seen"},
+       .is_shown = [](const experiments::Run&) { return true; },
+       .add = [&](const experiments::Run& run, ordered_json& json) { add_images(findings, store, run, json); }});
 }
 
 }  // namespace modlab::report

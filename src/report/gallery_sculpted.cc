@@ -10,15 +10,14 @@
 #include <optional>
 #include <set>
 
-#include "core/errors.h"
-#include "engine/kernels/kernels.h"
-#include "io/json_text.h"
-#include "methods/sculpt/sculpt.h"
-#include "models/layered_network_file.h"
-#include "models/settings.h"
+#include "experiments/sculpt/sculpt.h"
+#include "experiments/sculpt/trial_record.h"
+#include "methods/sculpt/branches.h"
+#include "methods/sculpt/sculpt_settings.h"
 #include "report/sculpted_drawing.h"
 #include "report/some_evenly.h"
 #include "report/tables.h"
+#include "tasks/task_cache.h"
 
 namespace modlab::report {
 namespace {
@@ -33,32 +32,30 @@ constexpr std::size_t kMaxCells = 48;
 // A trial as the store has it.
 struct Trial {
   const Record* record = nullptr;
-  ordered_json details;
+  methods::SculptRun spec;
+  experiments::StoredTrial stored;
 
-  double measure(const char* name) const { return record->values[studies::measure_index(name)]; }
+  const experiments::Run& run() const { return record->run->run; }
+  double measure(const char* name) const { return record->measure(name); }
   // Of a dense network that did not learn nothing was carved.
-  bool is_carved() const { return !details.at("tied").empty(); }
+  bool is_carved() const { return !stored.tied.empty(); }
   double edges() const { return measure("edges"); }
-  const ordered_json& tied(std::size_t network) const { return details.at("tied").at(network); }
+  const experiments::TiedNetwork& tied(std::size_t network) const { return stored.tied[network]; }
   // The first tied network that has the true modules, or has not.
   std::optional<std::size_t> first_with(bool success) const {
-    const ordered_json& all = details.at("tied");
-    for (std::size_t network = 0; network < all.size(); ++network) {
-      if (all[network].at("success") == success) {
-        return network;
-      }
-    }
-    return std::nullopt;
+    const auto found = std::ranges::find(stored.tied, std::optional(success), &experiments::TiedNetwork::success);
+    return found == stored.tied.end() ? std::nullopt
+                                      : std::optional(static_cast<std::size_t>(found - stored.tied.begin()));
   }
   // Nothing where the task does not say what is true.
   std::optional<std::size_t> true_networks() const {
-    if (!is_carved() || !tied(0).at("success").is_boolean()) {
+    if (!is_carved() || !tied(0).success) {
       return std::nullopt;
     }
-    return static_cast<std::size_t>(std::ranges::count_if(
-        details.at("tied"), [](const ordered_json& network) { return network.at("success") == true; }));
+    return static_cast<std::size_t>(
+        std::ranges::count(stored.tied, std::optional(true), &experiments::TiedNetwork::success));
   }
-  std::size_t tied_networks() const { return details.at("tied").size(); }
+  std::size_t tied_networks() const { return stored.tied.size(); }
 };
 
 // A network to show, and why.
@@ -143,20 +140,21 @@ class Choices {
 };
 
 // The command that carves this one network again.
-std::string command_for(models::RunSpec spec, int epochs, double unit_step, double edge_step) {
+std::string command_for(methods::SculptRun spec, int epochs, const experiments::TiedNetwork& tied) {
   spec.sculpt.epoch_search = false;
   spec.epochs = epochs;
-  spec.sculpt.unit_steps = {unit_step};
-  spec.sculpt.edge_steps = {edge_step};
-  const models::RunSpec defaults = models::starting_spec(spec.task, models::ModelKind::kSculpted);
+  spec.sculpt.unit_steps = {tied.unit_step};
+  spec.sculpt.edge_steps = {tied.edge_step};
+  const auto values = methods::sculpt_settings().by_name(spec);
+  const auto defaults = methods::sculpt_settings().by_name(methods::published_sculpt_run());
   std::string command = "modlab sculpt --task " + spec.task;
-  for (const models::Setting& setting : models::settings()) {
-    const nlohmann::json value = setting.get(spec);
-    if (models::applies(setting, spec) && setting.name != "task" &&
-        (setting.name == "seed" || value != setting.get(defaults))) {
+  for (const settings::Setting& setting : methods::sculpt_settings().settings()) {
+    const nlohmann::json& value = values.at(setting.name);
+    const bool is_said = setting.role == settings::Setting::Role::kPlain && value != defaults.at(setting.name);
+    if (is_said || setting.role == settings::Setting::Role::kSeed) {
       std::string name = setting.name;
       std::ranges::replace(name, '_', '-');
-      command += fmt::format(" --{} {}", name, models::setting_text(value));
+      command += fmt::format(" --{} {}", name, settings::setting_text(value));
       if (command.ends_with(".0")) {
         command.resize(command.size() - 2);
       }
@@ -180,12 +178,31 @@ ordered_json history_json(const std::vector<methods::PruneStep>& steps) {
   return list;
 }
 
+// Whether the history has the network after every accepted step, which its drawing needs.
+bool has_networks(const methods::SculptedNetwork& carved) {
+  const auto accepted = methods::accepted_steps(carved);
+  return !accepted.empty() &&
+         std::ranges::all_of(accepted, [](const methods::PruneStep* step) { return step->kept != nullptr; });
+}
+
+// A network without a history is drawn as if it had come about in one step.
+methods::SculptedNetwork with_last_step(const methods::SculptedNetwork& carved) {
+  methods::SculptedNetwork drawn = carved;
+  if (!has_networks(carved)) {
+    drawn.steps.clear();
+    methods::PruneStep& last = drawn.steps.emplace_back();
+    last.accepted = true;
+    last.kept = std::make_shared<methods::KeptParameters>(methods::kept_parameters(carved.network));
+  }
+  return drawn;
+}
+
 int count_hidden(const std::vector<std::vector<int>>& live) {
   return std::accumulate(live.begin() + 1, live.end() - 1, 0,
                          [](int sum, const auto& layer) { return sum + static_cast<int>(layer.size()); });
 }
 
-int dense_edges(const models::RunSpec& spec, const tasks::TaskSuite& suite) {
+int dense_edges(const methods::SculptRun& spec, const tasks::TaskSuite& suite) {
   int edges = 0;
   int below = suite.inputs();
   for (const int width : spec.hidden) {
@@ -193,32 +210,6 @@ int dense_edges(const models::RunSpec& spec, const tasks::TaskSuite& suite) {
     below = width;
   }
   return edges + below * suite.outputs();
-}
-
-// The network again, with its history; nothing if it comes out otherwise than when it was stored, as it may where a
-// later version trains in another way.
-std::optional<methods::SculptedNetwork> carve(const Choice& choice, const tasks::TaskSuite& suite) {
-  const ordered_json& tied = choice.trial->tied(*choice.network);
-  try {
-    methods::SculptedNetwork carved =
-        methods::carve_again(choice.trial->record->run->spec, choice.trial->details.at("epochs"), suite, tied.at("p_u"),
-                             tied.at("p_e"), engine::kernels());
-    return carved.network.edge_count() == choice.trial->edges() ? std::optional(std::move(carved)) : std::nullopt;
-  } catch (const ConfigError&) {
-    return std::nullopt;  // it did not learn
-  }
-}
-
-// A network from elsewhere, which the store has whole but without a history.
-methods::SculptedNetwork given_network(const ordered_json& tied) {
-  const std::string& line = tied.at("network").get_ref<const std::string&>();
-  const std::vector<models::NamedNetwork> read = models::parse_layered_networks(line, "a network in the store");
-  methods::SculptedNetwork given;
-  given.network = methods::from_layered(read.front().network);
-  methods::PruneStep& last = given.steps.emplace_back();
-  last.accepted = true;
-  last.network = std::make_shared<methods::PrunedMlp>(given.network);
-  return given;
 }
 
 // What is known of the network itself. Where there is none, the dense one did not learn.
@@ -230,45 +221,47 @@ void add_network(const Choice& choice, const tasks::TaskSuite& suite, ordered_js
   if (!choice.network) {
     return;
   }
-  const ordered_json& tied = choice.trial->tied(*choice.network);
-  json["success"] = tied.at("success");
-  json["edges"] = choice.trial->edges();
-  json["unit_step"] = tied.at("p_u");
-  json["edge_step"] = tied.at("p_e");
-  const models::RunSpec& spec = choice.trial->record->run->spec;
-  const auto draw = [&](const methods::SculptedNetwork& network) {
-    const methods::Detection detection = methods::detect(methods::to_layered(network.network), spec.detect);
-    json["units"] = count_hidden(detection.live);
-    json["drawing"] = sculpted_drawing(network, detection, suite.tasks.front());
-  };
-  if (tied.contains("network")) {
-    draw(given_network(tied));
+  const Trial& trial = *choice.trial;
+  const experiments::TiedNetwork& tied = trial.tied(*choice.network);
+  json["success"] = tied.success ? ordered_json(*tied.success) : ordered_json(nullptr);
+  json["edges"] = trial.edges();
+  json["unit_step"] = tied.unit_step;
+  json["edge_step"] = tied.edge_step;
+  if (!trial.stored.is_given) {
+    json["command"] = command_for(trial.spec, trial.stored.epochs, tied);
+  }
+  if (!tied.carved) {
     return;
   }
-  json["command"] = command_for(spec, choice.trial->details.at("epochs"), tied.at("p_u"), tied.at("p_e"));
-  if (const std::optional<methods::SculptedNetwork> carved = carve(choice, suite)) {
-    json["accuracy"] = two_decimals(carved->accuracy);
-    json["history"] = history_json(carved->steps);
-    draw(*carved);
+  const methods::SculptedNetwork& carved = *tied.carved;
+  const methods::Detection detection = methods::detect(methods::to_layered(carved.network), trial.spec.detect);
+  json["units"] = count_hidden(detection.live);
+  // Without the weights of its steps a history is only told.
+  json["drawing"] = sculpted_drawing(with_last_step(carved), detection, suite.tasks.front());
+  if (!carved.steps.empty()) {
+    const auto accepted = methods::accepted_steps(carved);
+    json["accuracy"] = accepted.empty() ? json["accuracy"] : ordered_json(two_decimals(accepted.back()->accuracy));
+    if (has_networks(carved)) {
+      json["history"] = history_json(carved.steps);
+    }
   }
 }
 
-ordered_json choice_json(const Findings& findings, const Choice& choice) {
+ordered_json choice_json(const Choice& choice) {
   const Trial& trial = *choice.trial;
-  const studies::PlannedRun& run = *trial.record->run;
-  const tasks::TaskSuite& suite = findings.plan().suite_of(run.spec);
+  const auto suite = tasks::cached_task(trial.spec.task);
   const std::optional<std::size_t> found = trial.true_networks();
   ordered_json json;
-  json["id"] = run.id;
+  json["id"] = trial.run().id();
   json["ranks"] = choice.ranks;
-  json["seed"] = run.spec.seed;
-  json["epochs"] = trial.details.at("epochs");
+  json["seed"] = trial.spec.seed;
+  json["epochs"] = trial.stored.epochs;
   json["accuracy"] = two_decimals(trial.measure("dense_accuracy"));
-  json["dense_edges"] = dense_edges(run.spec, suite);
-  json["dense_units"] = std::accumulate(run.spec.hidden.begin(), run.spec.hidden.end(), 0);
+  json["dense_edges"] = dense_edges(trial.spec, *suite);
+  json["dense_units"] = std::accumulate(trial.spec.hidden.begin(), trial.spec.hidden.end(), 0);
   json["tied"] = trial.tied_networks();
   json["tied_true"] = found ? ordered_json(*found) : ordered_json(nullptr);
-  add_network(choice, suite, json);
+  add_network(choice, *suite, json);
   return json;
 }
 
@@ -276,12 +269,15 @@ std::vector<Trial> trials_of(const Cell& cell, studies::Store& store) {
   std::vector<Trial> trials;
   for (const Cell::Split& split : cell.splits) {
     for (const Record* record : split.runs) {
-      if (const std::optional<std::string> details = store.sculpt_details(record->run->id)) {
-        Trial trial{record, io::parse_json(*details)};
-        // Of networks from elsewhere there may be only the dense one.
-        if (trial.is_carved() || !trial.details.value("given", false)) {
-          trials.push_back(std::move(trial));
-        }
+      const experiments::Run& run = record->run->run;
+      Trial trial{record, experiments::sculpt_run(run.values), {}};
+      const auto suite = tasks::cached_task(trial.spec.task);
+      trial.stored = experiments::read_trial(
+          run, trial.spec, suite->tasks.front(), [&](const std::string& name) { return store.blob(run.id(), name); },
+          store.path());
+      // Of networks from elsewhere there may be only the dense one.
+      if (trial.is_carved() || !trial.stored.is_given) {
+        trials.push_back(std::move(trial));
       }
     }
   }
@@ -293,6 +289,9 @@ std::vector<const Cell*> cells_to_show(const Findings& findings) {
   std::vector<const Cell*> cells;
   std::set<std::pair<std::string, std::string>> seen;
   for (const Cell& cell : findings.cells()) {
+    if (cell.example->run.kind != &experiments::sculpt()) {
+      continue;
+    }
     const bool is_wanted = gallery.empty()
                                ? seen.emplace(findings.value(cell, "task"), findings.value(cell, "series")).second
                                : findings.matches(cell, gallery);
@@ -306,31 +305,21 @@ std::vector<const Cell*> cells_to_show(const Findings& findings) {
 }  // namespace
 
 ordered_json gallery_sculpted(const Findings& findings, studies::Store& store) {
-  if (!findings.plan().is_sculpted()) {
-    return nullptr;
-  }
   const CellNames names(findings);
   ordered_json cells = ordered_json::array();
   for (const Cell* cell : some_evenly(cells_to_show(findings), kMaxCells)) {
-    const studies::UnitValues found = studies::unit_values({cell}, studies::measure_index("true_modules"));
+    const studies::UnitValues found = studies::unit_values({cell}, "true_modules");
     ordered_json json;
     json["series"] = findings.value(*cell, "series");
     json["task"] = findings.value(*cell, "task");
     json["cell"] = json["series"].get<std::string>() + ", " + names.name(*cell);
     json["true_modules"] = found.empty() ? ordered_json(nullptr) : ordered_json(studies::mean_of(found));
     json["networks"] = ordered_json::array();
-    try {
-      const std::vector<Trial> trials = trials_of(*cell, store);
-      json["trials"] = trials.size();
-      json["learned"] = std::ranges::count_if(trials, &Trial::is_carved);
-      for (const Choice& choice : Choices(trials).choose()) {
-        json["networks"].push_back(choice_json(findings, choice));
-      }
-    } catch (const ordered_json::exception&) {
-      throw FormatError(
-          fmt::format("{}: the details of a sculpted network of {} are damaged; sculpt it again into "
-                      "another folder",
-                      store.path(), json["cell"].get<std::string>()));
+    const std::vector<Trial> trials = trials_of(*cell, store);
+    json["trials"] = trials.size();
+    json["learned"] = std::ranges::count_if(trials, &Trial::is_carved);
+    for (const Choice& choice : Choices(trials).choose()) {
+      json["networks"].push_back(choice_json(choice));
     }
     cells.push_back(std::move(json));
   }

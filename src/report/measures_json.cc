@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "io/json_text.h"
-#include "models/settings.h"
+#include "models/training_settings.h"
 
 namespace modlab::report {
 namespace {
@@ -22,20 +22,36 @@ ordered_json cost_json(const std::optional<measures::TrainingCost>& cost) {
           {"training_flops", whole(cost->flops)}};
 }
 
-}  // namespace
-
-ordered_json measures_json(const models::SavedSnapshot& snapshot, const measures::SnapshotMeasures& measured) {
-  ordered_json output = models::settings_json(snapshot.network.spec);
+// What all snapshots have: settings, epoch, and accuracies that the file carries.
+template <typename Spec>
+ordered_json start_json(const models::SavedSnapshotOf<Spec>& snapshot, const settings::SpecTable<Spec>& table,
+                        const std::vector<std::string>& parts) {
+  ordered_json output = table.values(snapshot.network.spec).to_json();
   output["snapshot"] = snapshot.name;
   output["epoch"] = snapshot.epoch() ? ordered_json(*snapshot.epoch()) : ordered_json();
-  const char* const test = snapshot.network.spec.on_images ? "unseen_accuracy" : "test_accuracy";
-  for (const char* key : {"train_accuracy", "validation_accuracy", test}) {
-    output[key] = snapshot.score(key);
+  for (const std::string& part : parts) {
+    output[part + "_accuracy"] = snapshot.score(part + "_accuracy");
   }
-  if (snapshot.network.spec.on_images) {
-    output["seen_accuracy"] = snapshot.score("seen_accuracy");
-    output["image_specialisation"] = io::number_or_null(measured.network.image_specialisation);
-  }
+  return output;
+}
+
+void add_costs(const measures::SnapshotMeasures& measured, ordered_json& output) {
+  output["flops"] = cost_json(measured.paper);
+  output["flops_exact"] = cost_json(measured.exact);
+}
+
+}  // namespace
+
+ordered_json measures_json(const models::SavedImageSnapshot& snapshot, const measures::SnapshotMeasures& measured) {
+  ordered_json output = start_json(snapshot, models::image_settings(), {"train", "validation", "unseen", "seen"});
+  output["image_specialisation"] = io::number_or_null(measured.network.image_specialisation);
+  output["edit_distance"] = io::number_or_null(measured.network.edit_distance);
+  add_costs(measured, output);
+  return output;
+}
+
+ordered_json measures_json(const models::SavedSnapshot& snapshot, const measures::SnapshotMeasures& measured) {
+  ordered_json output = start_json(snapshot, models::bit_settings(), {"train", "validation", "test"});
   output["edit_distance"] = io::number_or_null(measured.network.edit_distance);
   output["specialisation"] = io::number_or_null(measured.network.specialisation);
   output["specialisation_max"] = io::number_or_null(measured.network.specialisation_max);
@@ -55,8 +71,7 @@ ordered_json measures_json(const models::SavedSnapshot& snapshot, const measures
     }
     output["tasks"].push_back(std::move(task));
   }
-  output["flops"] = cost_json(measured.paper);
-  output["flops_exact"] = cost_json(measured.exact);
+  add_costs(measured, output);
   return output;
 }
 

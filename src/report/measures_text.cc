@@ -91,7 +91,33 @@ std::string what_does_not_apply(const SavedSnapshot& snapshot, const SnapshotMea
                                  : "Specialisation does not apply: it needs modules and level-1 gates of two inputs.\n";
 }
 
+// What training up to the snapshot took.
+std::string costs_text(const SnapshotMeasures& measured) {
+  std::string text;
+  if (measured.paper && measured.exact) {
+    text += "\nTo this epoch             updates          FLOPs   forward  backward    update\n";
+    for (const auto& [name, cost] :
+         {std::pair{"the paper's count", &measured.paper}, {"the exact count", &measured.exact}}) {
+      text += fmt::format("{:<20} {:>12.0f} {:>14.0f} {:>9.0f} {:>9.0f} {:>9.0f}\n", name, (*cost)->updates,
+                          (*cost)->flops, (*cost)->count.forward, (*cost)->count.backward, (*cost)->count.update);
+    }
+  }
+  return text;
+}
+
 }  // namespace
+
+std::string measures_text(const models::SavedImageSnapshot& snapshot, const SnapshotMeasures& measured) {
+  std::string text = snapshot_heading(snapshot) + "\n";
+  if (snapshot.network.spec.is_mlp()) {
+    text += "A network without modules: edit distance and specialisation do not apply to it.\n";
+  } else {
+    text += fmt::format("Edit distance to the true graph: {}\n", measured.network.edit_distance);
+    text += fmt::format("|correlation| of the image slots with the digits' bits: {:.3f}\n",
+                        measured.network.image_specialisation);
+  }
+  return text + costs_text(measured);
+}
 
 std::string measures_text(const SavedSnapshot& snapshot, const SnapshotMeasures& measured) {
   std::string text = snapshot_heading(snapshot) + "\n";
@@ -109,24 +135,8 @@ std::string measures_text(const SavedSnapshot& snapshot, const SnapshotMeasures&
   if (!std::isnan(measured.network.module_reuse)) {
     text += fmt::format("Modules in use that serve two tasks or more: {:.0f} %\n", 100 * measured.network.module_reuse);
   }
-  if (!snapshot.network.spec.on_images) {
-    text += what_does_not_apply(snapshot, measured);
-  } else if (snapshot.network.spec.is_mlp()) {
-    text += "A network without modules: edit distance and specialisation do not apply to it.\n";
-  } else {
-    text += fmt::format("Edit distance to the true graph: {}\n", measured.network.edit_distance);
-    text += fmt::format("|correlation| of the image slots with the digits' bits: {:.3f}\n",
-                        measured.network.image_specialisation);
-  }
-  if (measured.paper && measured.exact) {
-    text += "\nTo this epoch             updates          FLOPs   forward  backward    update\n";
-    for (const auto& [name, cost] :
-         {std::pair{"the paper's count", &measured.paper}, {"the exact count", &measured.exact}}) {
-      text += fmt::format("{:<20} {:>12.0f} {:>14.0f} {:>9.0f} {:>9.0f} {:>9.0f}\n", name, (*cost)->updates,
-                          (*cost)->flops, (*cost)->count.forward, (*cost)->count.backward, (*cost)->count.update);
-    }
-  }
-  return text;
+  text += what_does_not_apply(snapshot, measured);
+  return text + costs_text(measured);
 }
 
 }  // namespace modlab::report

@@ -8,5 +8,6 @@ namespace modlab::report {
 
 // One measured network for people, as `modlab measure` prints it.
 std::string measures_text(const models::SavedSnapshot& snapshot, const measures::SnapshotMeasures& measured);
+std::string measures_text(const models::SavedImageSnapshot& snapshot, const measures::SnapshotMeasures& measured);
 
 }  // namespace modlab::report

@@ -203,7 +203,7 @@ class Describer {
   }
 
   void add_layers() {
-    add("\nClusters (M: {}, the lower the better, * best)\n", models::name_of(look_.settings.index));
+    add("\nClusters (M: {}, the lower the better, * best)\n", methods::name_of(look_.settings.index));
     for (int layer = 0; layer < layers_; ++layer) {
       const bool is_output = layer + 1 == layers_;
       const std::size_t live = look_.detection.live[layer].size();

@@ -1,9 +1,9 @@
 #include "report/network_json.h"
 
+#include "experiments/images/image_details.h"
 #include "measures/snapshot_measures.h"
-#include "models/settings.h"
+#include "models/training_settings.h"
 #include "report/network_view.h"
-#include "studies/image_details.h"
 
 namespace modlab::report {
 namespace {
@@ -30,14 +30,17 @@ ordered_json task_view_json(const TaskView& view, const tasks::Task& task) {
 
 }  // namespace
 
+ordered_json network_json(const models::SavedImageSnapshot& snapshot) {
+  ordered_json output = models::image_settings().values(snapshot.network.spec).to_json();
+  output["snapshot"] = snapshot.name;
+  output.update(experiments::image_details(measures::view_images(snapshot), snapshot.network.suite));
+  return output;
+}
+
 ordered_json network_json(const models::SavedSnapshot& snapshot) {
   const models::SavedNetwork& network = snapshot.network;
-  ordered_json output = models::settings_json(network.spec);
+  ordered_json output = models::bit_settings().values(network.spec).to_json();
   output["snapshot"] = snapshot.name;
-  if (network.spec.on_images) {
-    output.update(studies::image_details(measures::view_images(snapshot), network.suite));
-    return output;
-  }
   for (int task = 0; !network.spec.is_mlp() && task < network.blueprint.data.tasks; ++task) {
     output["tasks"].push_back(task_view_json(view_task(snapshot, task), network.suite.tasks[task]));
   }

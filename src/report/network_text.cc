@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <string_view>
 
 #include "core/text.h"
 #include "measures/snapshot_measures.h"
 #include "models/plain_forward.h"
-#include "models/settings.h"
+#include "models/training_settings.h"
 #include "report/image_text.h"
 #include "report/network_view.h"
 #include "tasks/function_graph.h"
@@ -111,19 +110,14 @@ std::string mlp_text(const models::SavedNetwork& network, const std::vector<floa
   return text;
 }
 
-}  // namespace
-
-std::string snapshot_heading(const models::SavedSnapshot& snapshot) {
-  const models::RunSpec& spec = snapshot.network.spec;
+template <typename Spec>
+std::string heading_text(const models::SavedSnapshotOf<Spec>& snapshot, const std::vector<std::string>& parts) {
+  const Spec& spec = snapshot.network.spec;
   const std::optional<int> epoch = snapshot.epoch();
   std::string accuracies;
-  for (const char* part : {"train", "validation", "test", "unseen", "seen"}) {
-    const bool is_there = spec.on_images ? part != std::string_view("test")
-                                         : part != std::string_view("unseen") && part != std::string_view("seen");
-    if (is_there) {
-      accuracies += fmt::format("{}{} {:.2f} %", accuracies.empty() ? "" : ", ", part,
-                                snapshot.score(fmt::format("{}_accuracy", part).c_str()));
-    }
+  for (const std::string& part : parts) {
+    accuracies +=
+        fmt::format("{}{} {:.2f} %", accuracies.empty() ? "" : ", ", part, snapshot.score(part + "_accuracy"));
   }
   return fmt::format("{} on {}, seed {}, split {} at ratio {}: epoch {} ({})\n{} of bits\n",
                      models::model_name(spec.model), spec.task, spec.seed, spec.split_seed, spec.ratio,
@@ -131,12 +125,24 @@ std::string snapshot_heading(const models::SavedSnapshot& snapshot) {
                      snapshot.name == "best" ? "first best validation" : "last", accuracies);
 }
 
+}  // namespace
+
+std::string snapshot_heading(const models::SavedSnapshot& snapshot) {
+  return heading_text(snapshot, {"train", "validation", "test"});
+}
+
+std::string snapshot_heading(const models::SavedImageSnapshot& snapshot) {
+  return heading_text(snapshot, {"train", "validation", "unseen", "seen"});
+}
+
+std::string network_text(const models::SavedImageSnapshot& snapshot) {
+  return snapshot_heading(snapshot) + "\n" +
+         image_text(measures::view_images(snapshot), *snapshot.network.suite.images());
+}
+
 std::string network_text(const models::SavedSnapshot& snapshot) {
   const models::SavedNetwork& network = snapshot.network;
   std::string text = snapshot_heading(snapshot) + "\n";
-  if (network.spec.on_images) {
-    return text + image_text(measures::view_images(snapshot), *network.suite.images());
-  }
   if (network.spec.is_mlp()) {
     return text + mlp_text(network, snapshot.parameters());
   }

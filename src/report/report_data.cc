@@ -5,16 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
-#include <unordered_map>
 
 #include "core/text.h"
 #include "report/figure_data.h"
-#include "report/gallery.h"
-#include "report/gallery_sculpted.h"
+#include "report/galleries.h"
 #include "report/tables.h"
 #include "studies/check_text.h"
-#include "studies/run_sculpted.h"
-#include "tasks/graph_svg.h"
 
 namespace modlab::report {
 namespace {
@@ -22,54 +18,92 @@ namespace {
 using nlohmann::ordered_json;
 using studies::Findings;
 
-ordered_json overview_json(const Findings& findings, studies::Store& store) {
-  const studies::StudyPlan& plan = findings.plan();
-  const std::unordered_map<std::string, studies::RunResult> results = store.results();
-  struct Count {
-    std::set<std::string> planned;
-    int done = 0;
-    std::set<std::string> settings;
-  };
-  std::vector<Count> counts(plan.series.size());
-  std::set<std::string> all;
+// What some runs of a study have come to.
+struct Count {
+  studies::RunSet planned;
   int done = 0;
+  std::set<std::string> settings;
+};
+
+// What the work took. Runs that share most of it all know how long it took.
+struct Effort {
   int diverged = 0;
   double seconds = 0;
   double trainings = 0;
-  std::set<std::string> carvings;
+  std::size_t shares = 0;
+  bool counts_trainings = false;
+};
+
+Effort effort_of(const Findings& findings) {
+  Effort effort;
+  studies::RunSet seen;
+  std::set<std::pair<const experiments::Experiment*, std::uint64_t>> shares;
+  for (const studies::Record& record : findings.records()) {
+    const experiments::Run& run = record.run->run;
+    if (!seen.insert(run.number).second) {
+      continue;
+    }
+    const studies::ResultTable::Row& row = record.table->row(record.row);
+    effort.diverged += row.diverged ? 1 : 0;
+    if (!shares.emplace(run.kind, run.kind->share_key(run)).second) {
+      continue;
+    }
+    effort.seconds += row.seconds;
+    if (const std::string measure = run.kind->parts().trainings; !measure.empty()) {
+      const double trainings = record.measure(measure);
+      effort.trainings += std::isnan(trainings) ? 0 : trainings;
+      effort.counts_trainings = true;
+      ++effort.shares;
+    }
+  }
+  return effort;
+}
+
+ordered_json overview_json(const Findings& findings, studies::Store& store) {
+  const studies::StudyPlan& plan = findings.plan();
+  std::vector<Count> counts(plan.series.size());
+  studies::RunSet all;
+  int done = 0;
+  const settings::Values::Row* last = nullptr;
   for (const studies::PlannedRun& run : plan.runs) {
     Count& count = counts[run.series];
-    const auto found = results.find(run.id);
-    const bool is_done = found != results.end();
-    if (count.planned.insert(run.id).second) {
+    const bool is_done = findings.table().find(run.number()).has_value();
+    if (count.planned.insert(run.number()).second) {
       count.done += is_done ? 1 : 0;
     }
-    std::string settings;
-    for (const std::string& name : findings.study().analysis.tune) {
-      settings += plan.value(run, name) + "\n";
-    }
-    count.settings.insert(settings);
-    if (all.insert(run.id).second && is_done) {
-      ++done;
-      diverged += found->second.diverged ? 1 : 0;
-      // Runs that share a trial all know how long it took.
-      if (!plan.is_sculpted() || carvings.insert(studies::carving_id(run.spec)).second) {
-        seconds += found->second.seconds;
-        const auto of_trial = found->second.sculpted.find("trainings");
-        trainings += of_trial == found->second.sculpted.end() ? 0 : of_trial->second;
+    if (run.run.values.row() != last) {
+      last = run.run.values.row();
+      std::string settings;
+      for (const std::string& name : findings.study().analysis.tune) {
+        settings += plan.value(run, name) + "\n";
       }
+      count.settings.insert(settings);
+    }
+    done += all.insert(run.number()).second && is_done ? 1 : 0;
+  }
+  const Effort effort = effort_of(findings);
+  const std::vector<studies::Origin> origins = store.origins();
+  std::vector<std::string> machines;
+  std::vector<std::string> networks;
+  for (const studies::Origin& origin : origins) {
+    if (!origin.machine.empty() && std::ranges::find(machines, origin.machine) == machines.end()) {
+      machines.push_back(origin.machine);
+    }
+    if (!origin.networks.empty()) {
+      networks.push_back(origin.networks);
     }
   }
   ordered_json json;
   json["planned"] = all.size();
   json["done"] = done;
-  json["diverged"] = diverged;
-  json["core_seconds"] = seconds;
-  json["trainings"] = plan.is_sculpted() ? ordered_json(trainings) : ordered_json(nullptr);
-  json["carvings"] = plan.is_sculpted() ? ordered_json(carvings.size()) : ordered_json(nullptr);
+  json["diverged"] = effort.diverged;
+  json["core_seconds"] = effort.seconds;
+  json["trainings"] = effort.counts_trainings ? ordered_json(effort.trainings) : ordered_json(nullptr);
+  json["carvings"] = effort.counts_trainings ? ordered_json(effort.shares) : ordered_json(nullptr);
   json["threads"] = nullptr;
-  json["machine"] = store.study().machine;
-  json["given"] = store.study().holds_given();
+  json["machine"] = networks.empty() ? join_text(machines, "; ")
+                                     : fmt::format("networks of {}, judged only", join_text(networks, ", "));
+  json["given"] = !networks.empty();
   json["overrides"] = store.study().overrides;
   json["missing"] = ordered_json::array();
   json["series"] = ordered_json::array();
@@ -87,25 +121,8 @@ ordered_json overview_json(const Findings& findings, studies::Store& store) {
 
 ordered_json tasks_json(const studies::StudyPlan& plan) {
   ordered_json list = ordered_json::array();
-  for (const auto& [name, suite] : plan.suites) {
-    ordered_json gates = ordered_json::array();
-    for (const tasks::Task& task : suite.tasks) {
-      if (!task.graph) {
-        continue;
-      }
-      for (const auto& level : task.graph->levels) {
-        for (const tasks::Gate& gate : level) {
-          gates.push_back(gate.name + " = " + tasks::gate_text(*task.graph, gate));
-        }
-      }
-    }
-    list.push_back({{"name", name},
-                    {"about", suite.about},
-                    {"inputs", suite.inputs()},
-                    {"outputs", suite.outputs()},
-                    {"base_rate", 100 * tasks::always_zero_accuracy(suite)},
-                    {"gates", gates},
-                    {"picture", plan.is_sculpted() ? ordered_json(tasks::graph_svg(suite)) : ordered_json(nullptr)}});
+  for (const auto& [name, facts] : plan.tasks()) {
+    list.push_back(facts.page);
   }
   return list;
 }
@@ -157,7 +174,7 @@ ordered_json chosen_json(const Findings& findings) {
     for (const studies::Cell::Split& split : cell.splits) {
       list.push_back({{"series", findings.value(cell, "series")},
                       {"cell", name},
-                      {"split", split.split_seed},
+                      {"split", split_json(split)},
                       {"settings", split.settings},
                       {"validation", split.validation},
                       {"tied", split.tied}});
@@ -183,8 +200,7 @@ ordered_json report_data(const Findings& findings, const std::vector<studies::Cl
   json["tasks"] = tasks_json(findings.plan());
   json["claims"] = claims_json(claims);
   json["figures"] = figure_data(findings);
-  json["gallery"] = gallery(findings, store);
-  json["sculpted"] = gallery_sculpted(findings, store);
+  json.update(galleries(findings, store));
   json["chosen"] = chosen_json(findings);
   return json;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -138,10 +139,11 @@ class Drawing {
     json["modules"] = modules_json(layout);
     json["layers"] = layers_json(layout);
     json["networks"] = ordered_json::array();
-    const PrunedMlp* before = nullptr;
+    std::optional<PrunedMlp> before;
     for (const methods::PruneStep* step : methods::accepted_steps(carved_)) {
-      json["networks"].push_back(letters_of(*step->network, before));
-      before = step->network.get();
+      PrunedMlp network = methods::network_after(*step, carved_);
+      json["networks"].push_back(letters_of(network, before ? &*before : nullptr));
+      before = std::move(network);
     }
     add_last_edges(json);
     return json;

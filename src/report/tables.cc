@@ -4,12 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <set>
 
 #include "core/text.h"
 #include "io/file.h"
+#include "report/epoch_table.h"
 #include "studies/check_text.h"
-#include "studies/curve.h"
 
 namespace modlab::report {
 namespace {
@@ -35,7 +36,19 @@ std::vector<std::string> cell_axes(const Findings& findings) {
   std::vector<std::string> axes;
   const std::vector<std::string>& tune = findings.study().analysis.tune;
   for (const std::string& axis : findings.plan().axes) {
-    if (axis != "seed" && axis != "split_seed" && std::ranges::find(tune, axis) == tune.end()) {
+    if (!experiments::find_setting(axis)->is_replicate() && std::ranges::find(tune, axis) == tune.end()) {
+      axes.push_back(axis);
+    }
+  }
+  return axes;
+}
+
+// The settings of the grids that some run has, in their order.
+std::vector<std::string> used_axes(const Findings& findings) {
+  std::vector<std::string> axes;
+  for (const std::string& axis : findings.plan().axes) {
+    if (std::ranges::any_of(findings.plan().runs,
+                            [&](const studies::PlannedRun& run) { return run.run.values.has(axis); })) {
       axes.push_back(axis);
     }
   }
@@ -46,17 +59,30 @@ std::string header(const std::vector<std::string>& names) { return join_text(nam
 
 }  // namespace
 
+nlohmann::ordered_json axis_number(const std::string& text) {
+  const std::optional<double> number = parse_real(text);
+  return number ? nlohmann::ordered_json(*number) : nlohmann::ordered_json(text);
+}
+
+nlohmann::ordered_json split_json(const Cell::Split& split) {
+  return split.name.empty() ? nlohmann::ordered_json(nullptr) : axis_number(split.name);
+}
+
 CellNames::CellNames(const Findings& findings) : findings_(findings) {
   for (const std::string& axis : cell_axes(findings)) {
     // The series says what the model is; what is the same everywhere need not be said.
-    if (axis != "task" && axis != "model" && axis != "density" && findings.plan().varies(axis)) {
+    const settings::Setting::Role role = experiments::find_setting(axis)->role;
+    if (role == settings::Setting::Role::kPlain && findings.plan().varies(axis)) {
       axes_.push_back(axis);
     }
   }
 }
 
 std::string CellNames::name(const Cell& cell) const {
-  std::vector<std::string> parts = {findings_.value(cell, "task")};
+  std::vector<std::string> parts;
+  if (const std::string task = findings_.value(cell, "task"); !task.empty()) {
+    parts.push_back(task);
+  }
   for (const std::string& axis : axes_) {
     if (const std::string value = findings_.value(cell, axis); !value.empty()) {
       parts.push_back(fmt::format("{} {}", axis, value));
@@ -67,20 +93,23 @@ std::string CellNames::name(const Cell& cell) const {
 
 std::string runs_csv(const Findings& findings) {
   const studies::StudyPlan& plan = findings.plan();
+  const std::vector<std::string> axes = used_axes(findings);
+  const std::vector<const experiments::Measure*> measures = findings.measures();
   std::vector<std::string> names = {"id", "series"};
-  names.insert(names.end(), plan.axes.begin(), plan.axes.end());
-  names.insert(names.end(), {"best_epoch"});
-  const std::vector<std::string> measures = studies::measure_names();
-  names.insert(names.end(), measures.begin(), measures.end());
+  names.insert(names.end(), axes.begin(), axes.end());
+  std::vector<std::size_t> columns;
+  for (const experiments::Measure* measure : measures) {
+    names.push_back(measure->name);
+    columns.push_back(*findings.table().column(measure->name));
+  }
   std::string text = header(names);
   for (const studies::Record& record : findings.records()) {
-    text += record.run->id + "," + csv_text(plan.series[record.run->series]);
-    for (const std::string& value : record.run->values) {
-      text += "," + csv_text(value);
+    text += record.run->id() + "," + csv_text(plan.series[record.run->series]);
+    for (const std::string& axis : axes) {
+      text += "," + csv_text(plan.value(*record.run, axis));
     }
-    text += fmt::format(",{}", record.best_epoch);
-    for (const double value : record.values) {
-      text += "," + csv_number(value);
+    for (const std::size_t column : columns) {
+      text += "," + csv_number(record.table->at(record.row, column));
     }
     text += "\n";
   }
@@ -91,7 +120,7 @@ std::string chosen_csv(const Findings& findings) {
   const std::vector<std::string> axes = cell_axes(findings);
   std::vector<std::string> names = {"series"};
   names.insert(names.end(), axes.begin(), axes.end());
-  names.insert(names.end(), {"split_seed", "chosen", "validation_accuracy", "configurations", "tied"});
+  names.insert(names.end(), {"split", "chosen", "validation", "configurations", "tied"});
   std::string text = header(names);
   for (const Cell& cell : findings.cells()) {
     for (const Cell::Split& split : cell.splits) {
@@ -99,8 +128,8 @@ std::string chosen_csv(const Findings& findings) {
       for (const std::string& axis : axes) {
         text += "," + csv_text(findings.value(cell, axis));
       }
-      text += fmt::format(",{},{},{},{},{}\n", split.split_seed, csv_text(split.settings), csv_number(split.validation),
-                          split.configurations, split.tied);
+      text += fmt::format(",{},{},{},{},{}\n", csv_text(split.name), csv_text(split.settings),
+                          csv_number(split.validation), split.configurations, split.tied);
     }
   }
   return text;
@@ -117,13 +146,13 @@ std::string means_csv(const Findings& findings) {
     for (const std::string& axis : axes) {
       start += "," + csv_text(findings.value(cell, axis));
     }
-    for (const studies::Measure& measure : studies::all_measures()) {
-      const studies::UnitValues units = studies::unit_values({&cell}, studies::measure_index(measure.name));
+    for (const experiments::Measure* measure : findings.measures()) {
+      const studies::UnitValues units = studies::unit_values({&cell}, measure->name);
       if (units.empty()) {
         continue;
       }
       const measures::MeanWithErrors mean = studies::combine_units(units);
-      text += fmt::format("{},{},{},{},{},{},{}\n", start, measure.name, csv_number(mean.mean),
+      text += fmt::format("{},{},{},{},{},{},{}\n", start, measure->name, csv_number(mean.mean),
                           csv_number(mean.error_within), csv_number(mean.error_between), csv_number(mean.deviation),
                           mean.count);
     }
@@ -149,54 +178,48 @@ std::string claims_csv(const std::vector<studies::ClaimResult>& claims) {
   return text;
 }
 
-std::string timing_csv(const Findings& findings, studies::Store& store) {
-  const auto results = store.results();
+std::string timing_csv(const Findings& findings) {
   std::string text = "id,seconds\n";
-  std::set<std::string> seen;
+  studies::RunSet seen;
   for (const studies::Record& record : findings.records()) {
-    if (seen.insert(record.run->id).second) {
-      text += fmt::format("{},{}\n", record.run->id, results.at(record.run->id).seconds);
+    if (seen.insert(record.run->number()).second) {
+      text += fmt::format("{},{}\n", record.run->id(), record.table->row(record.row).seconds);
     }
   }
   return text;
 }
 
 void write_curves_csv(const Findings& findings, studies::Store& store, const std::string& path) {
-  io::AtomicFile file(path);
-  const bool has_images =
-      std::ranges::any_of(findings.records(), [](const studies::Record& record) { return record.run->spec.on_images; });
-  file.write(std::string("id,epoch,train_accuracy,validation_accuracy,test_accuracy") +
-             (has_images ? ",seen_accuracy" : "") + "\n");
-  std::set<std::string> seen;
-  for (const studies::Record& record : findings.records()) {
-    const studies::PlannedRun& run = *record.run;
-    if (!seen.insert(run.id).second) {
-      continue;
-    }
-    const std::optional<std::string> stored = store.curve(run.id);
-    if (!stored) {
-      continue;
-    }
-    const models::PartRows& rows = record.rows;
-    const std::size_t parts = run.spec.on_images ? engine::kScoreParts : engine::kParts;
-    const studies::Curve curve = studies::decode_curve(*stored, run.spec.epochs, parts, store.path());
-    std::string text;
-    for (std::size_t epoch = 0; epoch < curve.right_bits[0].size(); ++epoch) {
-      text += fmt::format("{},{}", run.id, epoch + 1);
-      for (std::size_t part = 0; part < (has_images ? engine::kScoreParts : engine::kParts); ++part) {
-        text += part < parts
-                    ? fmt::format(",{:.6g}", 100.0 * curve.right_bits[part][epoch] / (rows[part] * rows.outputs))
-                    : std::string(",");
+  // Kinds differ in what they know of an epoch: a column is there if some run has it.
+  std::vector<std::string> columns;
+  const auto each_curve = [&](const std::function<void(const std::string& id, const EpochTable& table)>& take) {
+    studies::RunSet seen;
+    for (const studies::Record& record : findings.records()) {
+      const experiments::Run& run = record.run->run;
+      const std::optional<std::string> stored =
+          seen.insert(run.number).second ? store.blob(run.id(), "curve") : std::nullopt;
+      if (stored) {
+        take(run.id(), EpochTable(run.kind->curve_csv(run, store.snapshots(run.id()), *stored, store.path())));
       }
-      text += "\n";
     }
-    file.write(text);
+  };
+  for (const experiments::Experiment* kind : findings.plan().kinds()) {
+    for (const studies::Record& record : findings.records()) {
+      const experiments::Run& run = record.run->run;
+      const std::optional<std::string> stored = run.kind == kind ? store.blob(run.id(), "curve") : std::nullopt;
+      if (stored) {
+        EpochTable(run.kind->curve_csv(run, store.snapshots(run.id()), *stored, store.path())).add_names(columns);
+        break;
+      }
+    }
   }
+  io::AtomicFile file(path);
+  file.write("id," + join_text(columns, ",") + "\n");
+  each_curve([&](const std::string& id, const EpochTable& table) { file.write(table.lines(id, columns)); });
   file.commit();
 }
 
 std::vector<TieSensitivity> tie_sensitivity(const Findings& findings) {
-  const std::size_t test = studies::measure_index("test_accuracy");
   const std::vector<Cell>& ours = findings.cells();
   std::vector<TieSensitivity> list;
   for (const auto& [rule, name] :
@@ -213,8 +236,11 @@ std::vector<TieSensitivity> tie_sensitivity(const Findings& findings) {
       for (std::size_t split = 0; split < ours[at].splits.size(); ++split) {
         changed = changed || ours[at].splits[split].settings != others[at].splits[split].settings;
       }
-      const double change = std::abs(studies::mean_of(studies::unit_values({&ours[at]}, test)) -
-                                     studies::mean_of(studies::unit_values({&others[at]}, test)));
+      const std::string headline = ours[at].example->run.kind->parts().headline;
+      const studies::UnitValues mine = studies::unit_values({&ours[at]}, headline);
+      const studies::UnitValues theirs = studies::unit_values({&others[at]}, headline);
+      const double change =
+          mine.empty() || theirs.empty() ? 0 : std::abs(studies::mean_of(mine) - studies::mean_of(theirs));
       sensitivity.changed += changed ? 1 : 0;
       sensitivity.mean_change += change / static_cast<double>(ours.size());
       sensitivity.largest_change = std::max(sensitivity.largest_change, change);

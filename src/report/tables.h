@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,11 @@
 #include "studies/store.h"
 
 namespace modlab::report {
+
+// Text that is a number as a number, so that an axis can be continuous and is sorted by size.
+nlohmann::ordered_json axis_number(const std::string& text);
+// The name of a split in the page: null where nothing was split.
+nlohmann::ordered_json split_json(const studies::Cell::Split& split);
 
 // "depth2, ratio 0.5": the task of a cell and its values on the axes that vary, without its series.
 class CellNames {
@@ -27,8 +33,8 @@ std::string chosen_csv(const studies::Findings& findings);
 std::string means_csv(const studies::Findings& findings);
 std::string claims_csv(const std::vector<studies::ClaimResult>& claims);
 // What does depend on it: seconds of one thread.
-std::string timing_csv(const studies::Findings& findings, studies::Store& store);
-// Accuracies of every run and epoch, written piece by piece since they are many.
+std::string timing_csv(const studies::Findings& findings);
+// What runs were after every epoch, written piece by piece since they are many.
 void write_curves_csv(const studies::Findings& findings, studies::Store& store, const std::string& path);
 
 // How much the rule for ties matters: for each other rule, by how much the cells' mean test accuracies change.

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/text.h"
+#include "measures/flops.h"
 #include "studies/check_text.h"
 
 namespace modlab::studies {
@@ -15,7 +16,7 @@ namespace {
 
 using measures::Interval;
 
-// Spec 7: a comparison leaves out where both sides are saturated or both at the base rate; one-sided p below 0.1.
+// A comparison leaves out where both sides are saturated or both at the base rate; one-sided p below 0.1.
 constexpr double kSaturated = 99;
 constexpr double kNearBaseRate = 2;
 constexpr double kSignificance = 0.1;
@@ -49,8 +50,8 @@ std::vector<std::string> key_axes(const CheckContext& context) {
   return axes;
 }
 
-UnitValues measured(const std::vector<const Cell*>& cells, const Measure& measure) {
-  UnitValues values = unit_values(cells, measure_index(measure.name));
+UnitValues measured(const std::vector<const Cell*>& cells, const experiments::Measure& measure) {
+  UnitValues values = unit_values(cells, measure.name);
   if (measure.log) {
     for (auto& [unit, value] : values) {
       value = std::log10(std::max(value, 1.0));
@@ -72,7 +73,7 @@ std::map<std::string, std::vector<const Cell*>> by_axes(const Findings& findings
   return groups;
 }
 
-Side side_of(const CheckContext& context, const Selector& selector, const Measure& measure,
+Side side_of(const CheckContext& context, const Selector& selector, const experiments::Measure& measure,
              const std::vector<std::string>& axes) {
   Side side;
   for (const auto& [key, cells] : by_axes(context.findings, cells_of(context, selector), axes)) {
@@ -86,8 +87,8 @@ Side side_of(const CheckContext& context, const Selector& selector, const Measur
 }
 
 // Sides may be of different tasks: each has its own base rate.
-bool says_nothing(const Measure& measure, double a, double base_rate_a, double b, double base_rate_b) {
-  return measure.is_accuracy &&
+bool says_nothing(const experiments::Measure& measure, double a, double base_rate_a, double b, double base_rate_b) {
+  return measure.is_accuracy() &&
          ((a > kSaturated && b > kSaturated) || (a < base_rate_a + kNearBaseRate && b < base_rate_b + kNearBaseRate));
 }
 
@@ -346,7 +347,8 @@ void reaches(const CheckContext& context, CheckResult& result) {
 void tracks(const CheckContext& context, CheckResult& result) {
   const std::vector<std::string> axes = key_axes(context);
   const Side a = side_of(context, context.check.sides[0], *context.measure, axes);
-  const Side b = side_of(context, context.check.sides[0], *find_measure(context.check.other_measure), axes);
+  const Side b =
+      side_of(context, context.check.sides[0], *experiments::find_measure(context.check.other_measure), axes);
   std::set<Unit> all;
   for (const auto& [key, values] : a.values) {
     for (const auto& [unit, each] : values) {
@@ -447,8 +449,8 @@ void every(const CheckContext& context, CheckResult& result) {
   int given = 0;
   int violating = 0;
   const auto has = [](const Record& record, const std::map<std::string, double>& measures_wanted) {
-    return std::ranges::all_of(
-        measures_wanted, [&](const auto& entry) { return record.values[measure_index(entry.first)] == entry.second; });
+    return std::ranges::all_of(measures_wanted,
+                               [&](const auto& entry) { return record.measure(entry.first) == entry.second; });
   };
   for (const Cell* cell : cells_of(context, context.check.sides[0])) {
     for (const Cell::Split& split : cell->splits) {
@@ -484,7 +486,7 @@ void flop_table(CheckResult& result) {
   result.runs = entries;
   result.note = fmt::format(
       "{} of {} entries as printed; the other one is misprinted, it leaves out the Boolean modules", equal, entries);
-  // One entry of the paper is known to be wrong (spec 6.1).
+  // One entry of the paper is known to be wrong.
   result.verdict = entries - equal == 1 ? Verdict::kHolds : Verdict::kFails;
 }
 

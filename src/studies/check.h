@@ -16,7 +16,7 @@ enum class Verdict { kHolds, kFails, kUndecided, kNoData };
 // Runs are paired by split and training seed; a statistic is resampled over these pairs (a bootstrap), and p is
 // one-sided. Measures that span orders of magnitude are compared as logarithms and shown as factors.
 //   compare  first side minus second, averaged over the shared axes where the two are neither both saturated nor both
-//            at the base rate (spec 7)
+//            at the base rate
 //   trend    change of the fitted line from one end of an axis to the other
 //   value    mean of one side
 //   reaches  how much further along the axis the second side must go than the first to reach the level
@@ -40,7 +40,7 @@ struct CheckContext {
   const Claim& claim;
   const Check& check;
   Selector where;  // the claim's, and the value of `each`
-  const Measure* measure;
+  const experiments::Measure* measure;
 };
 
 CheckResult evaluate_check(const CheckContext& context);

@@ -23,7 +23,7 @@ std::string selector_text(const Selector& selector) {
 std::string measures_text(const std::map<std::string, double>& wanted) {
   std::vector<std::string> parts;
   for (const auto& [name, number] : wanted) {
-    const Measure& measure = *find_measure(name);
+    const experiments::Measure& measure = *experiments::find_measure(name);
     parts.push_back(fmt::format("{} {}{}{}", measure.label, number, measure.unit == "%" ? " " : "",
                                 measure.unit == "%" ? "%" : ""));
   }
@@ -67,7 +67,7 @@ std::string check_text(const CheckContext& context) {
         break;
       case Check::Kind::kTracks:
         text = fmt::format("{} of {} goes with its {}", label, selector_text(check.sides[0]),
-                           find_measure(check.other_measure)->label);
+                           experiments::find_measure(check.other_measure)->label);
         break;
       case Check::Kind::kBestAt:
         text = fmt::format("{}, {}: best at {}", label, selector_text(check.sides[0]), selector_text(check.best));

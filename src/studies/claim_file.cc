@@ -4,7 +4,7 @@
 
 #include "core/errors.h"
 #include "core/text.h"
-#include "studies/measure.h"
+#include "experiments/experiment.h"
 #include "studies/study_plan.h"
 #include "studies/yaml_map.h"
 
@@ -46,21 +46,15 @@ constexpr Word<Check::Expect> kExpectations[] = {{"greater", Check::Expect::kGre
                                                  {"at_most", Check::Expect::kAtMost},
                                                  {"comparable", Check::Expect::kComparable}};
 
-// No setting, but an axis.
-bool is_own_axis(const std::string& axis) {
-  const std::vector<std::string> derived = derived_axes();
-  return axis == "series" || std::ranges::find(derived, axis) != derived.end();
-}
-
 // An axis by the name that the plan has for it.
 std::string axis_name(YamlMap& map, const std::string& key, const std::string& axis) {
-  if (axis.empty() || is_own_axis(axis)) {
+  if (axis.empty() || axis == "series") {
     return axis;
   }
-  const models::Setting* setting = models::find_setting(axis);
+  const settings::Setting* setting = experiments::find_setting(axis);
   if (setting == nullptr) {
     map.fail(map.get(key), fmt::format("'{}' must be series, {} or the name of a setting, not '{}'", key,
-                                       join_text(derived_axes(), ", "), axis));
+                                       join_text(fact_names(), ", "), axis));
   }
   return setting->name;
 }
@@ -75,26 +69,24 @@ std::string required_axis(YamlMap& map, const std::string& key) {
 // Values as the plan writes them, so that 1, 1.0 and 1e0 select the same runs.
 std::vector<std::string> read_axis_values(YamlMap& map, const std::string& axis) {
   std::vector<std::string> values = map.texts(axis);
-  if (is_own_axis(axis)) {
+  if (axis == "series") {
     return values;
   }
-  const models::Setting& setting = *models::find_setting(axis);
   for (std::string& value : values) {
-    models::RunSpec spec;
     try {
-      setting.set(spec, value);
+      value = experiments::canonical_value(axis, value);
     } catch (const ConfigError& error) {
       map.fail(map.get(axis), error.what());
     }
-    value = value_text(setting, spec);
   }
   return values;
 }
 
 std::string read_measure(YamlMap& map, const std::string& key) {
   std::string name = map.required_text(key);
-  if (find_measure(name) == nullptr) {
-    map.fail(map.get(key), fmt::format("there is no measure '{}'{}", name, did_you_mean(name, measure_names())));
+  if (experiments::find_measure(name) == nullptr) {
+    map.fail(map.get(key),
+             fmt::format("there is no measure '{}'{}", name, did_you_mean(name, experiments::measure_names())));
   }
   return name;
 }
@@ -106,8 +98,9 @@ std::map<std::string, double> read_measures(YamlMap& map, const std::string& key
   YamlMap entries(map.get(key), map.source(), "'" + key + "'");
   std::map<std::string, double> values;
   for (const std::string& name : entries.keys()) {
-    if (find_measure(name) == nullptr) {
-      map.fail(map.get(key), fmt::format("there is no measure '{}'{}", name, did_you_mean(name, measure_names())));
+    if (experiments::find_measure(name) == nullptr) {
+      map.fail(map.get(key),
+               fmt::format("there is no measure '{}'{}", name, did_you_mean(name, experiments::measure_names())));
     }
     values[name] = entries.number(name, 0);
   }
@@ -188,8 +181,8 @@ std::vector<std::string> tune_names(std::vector<std::string> names) {
     return {};
   }
   for (std::string& name : names) {
-    const models::Setting* setting = models::find_setting(name);
-    if (setting == nullptr || setting->name == "seed" || setting->name == "split_seed") {
+    const settings::Setting* setting = experiments::find_setting(name);
+    if (setting == nullptr || setting->is_replicate()) {
       throw ConfigError(fmt::format("tune lists settings to choose by validation, such as lr, not '{}'", name));
     }
     name = setting->name;
@@ -244,9 +237,9 @@ Figure read_figure(const YAML::Node& node, const std::string& source) {
     figure.series = read_axis(map, "series");
     figure.measures = map.texts("measures");
     for (const std::string& name : figure.measures) {
-      if (find_measure(name) == nullptr) {
+      if (experiments::find_measure(name) == nullptr) {
         map.fail(map.get("measures"),
-                 fmt::format("there is no measure '{}'{}", name, did_you_mean(name, measure_names())));
+                 fmt::format("there is no measure '{}'{}", name, did_you_mean(name, experiments::measure_names())));
       }
     }
     if (figure.x.empty() || figure.measures.empty()) {

@@ -53,8 +53,9 @@ std::vector<ClaimResult> evaluate_claims(const Findings& findings) {
         if (!claim.each.empty()) {
           where[claim.each] = {value_here};
         }
-        result.checks.push_back(evaluate_check(
-            {findings, claim, check, where, check.measure.empty() ? nullptr : find_measure(check.measure)}));
+        result.checks.push_back(
+            evaluate_check({findings, claim, check, where,
+                            check.measure.empty() ? nullptr : experiments::find_measure(check.measure)}));
       }
     }
     summarise(result);

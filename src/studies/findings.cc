@@ -2,33 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace modlab::studies {
-namespace {
-
-double constant_accuracy(const tasks::TaskSuite& suite) {
-  double sum = 0;
-  int outputs = 0;
-  for (const tasks::Task& task : suite.tasks) {
-    for (int output = 0; output < task.table.outputs; ++output, ++outputs) {
-      const std::vector<int> rows = tasks::possible_rows(task);
-      const auto ones =
-          std::ranges::count_if(rows, [&](int row) { return tasks::output_bit(task.table, row, output); });
-      const double share = static_cast<double>(ones) / static_cast<double>(rows.size());
-      sum += std::max(share, 1 - share);
-    }
-  }
-  return 100 * sum / outputs;
-}
-
-}  // namespace
-
 Findings::Findings(const Study& study, const StudyPlan& plan, Store& store)
-    : study_(study), plan_(plan), records_(load_records(store, plan, study.analysis.snapshot)) {
-  for (const auto& [name, suite] : plan.suites) {
-    base_rates_[name] = constant_accuracy(suite);
-  }
-}
+    : study_(study),
+      plan_(plan),
+      results_(std::make_shared<const StudyResults>(store, study.analysis.snapshot)),
+      records_(load_records(*results_, plan, store.path())) {}
 
 const std::vector<Cell>& Findings::cells(const std::optional<std::vector<std::string>>& tune) const {
   const std::vector<std::string>& names = tune ? *tune : study_.analysis.tune;
@@ -45,14 +26,21 @@ bool Findings::matches(const Cell& cell, const Selector& selector) const {
   });
 }
 
-double Findings::base_rate(const Cell& cell, const Measure& measure) const {
-  const models::RunSpec& spec = cell.example->spec;
-  if (!spec.on_images || measure.name == "seen_accuracy") {
-    return base_rates_.at(spec.task);
+double Findings::base_rate(const Cell& cell, const experiments::Measure& measure) const {
+  const UnitValues values = unit_values({&cell}, measure.chance);
+  return values.empty() ? std::numeric_limits<double>::quiet_NaN() : mean_of(values);
+}
+
+std::vector<const experiments::Measure*> Findings::measures() const {
+  std::vector<const experiments::Measure*> list;
+  for (const experiments::Measure& measure : experiments::all_measures()) {
+    const std::optional<std::size_t> column = table().column(measure.name);
+    if (column && std::ranges::any_of(
+                      records_, [&](const Record& record) { return !std::isnan(table().at(record.row, *column)); })) {
+      list.push_back(&measure);
+    }
   }
-  const UnitValues accuracies = unit_values({&cell}, measure_index("unseen_accuracy"));
-  const UnitValues gains = unit_values({&cell}, measure_index("unseen_gain"));
-  return mean_of(accuracies) - mean_of(gains);
+  return list;
 }
 
 std::vector<std::string> axis_values(const Findings& findings, const std::vector<const Cell*>& cells,
@@ -67,14 +55,20 @@ std::vector<std::string> axis_values(const Findings& findings, const std::vector
   return values;
 }
 
-UnitValues unit_values(const std::vector<const Cell*>& cells, std::size_t measure) {
+UnitValues unit_values(const std::vector<const Cell*>& cells, const std::string& measure) {
   std::map<Unit, std::pair<double, int>> sums;
+  const ResultTable* table = nullptr;
+  std::optional<std::size_t> column;
   for (const Cell* cell : cells) {
     for (const Cell::Split& split : cell->splits) {
       for (const Record* record : split.runs) {
-        const double value = record->values[measure];
+        if (record->table != table) {
+          table = record->table;
+          column = table->column(measure);
+        }
+        const double value = column ? table->at(record->row, *column) : std::numeric_limits<double>::quiet_NaN();
         if (!std::isnan(value)) {
-          auto& [sum, count] = sums[{split.split_seed, record->run->spec.seed}];
+          auto& [sum, count] = sums[{split.number, record->seed}];
           sum += value;
           ++count;
         }
@@ -97,9 +91,9 @@ double mean_of(const UnitValues& values) {
 }
 
 measures::MeanWithErrors combine_units(const UnitValues& values) {
-  std::map<std::uint32_t, std::vector<double>> by_split;
+  std::map<std::uint64_t, std::vector<double>> by_split;
   for (const auto& [unit, value] : values) {
-    by_split[unit.first].push_back(value);
+    by_split[unit.split].push_back(value);
   }
   std::vector<std::vector<double>> groups;
   for (auto& [split, group] : by_split) {

@@ -14,7 +14,12 @@
 namespace modlab::studies {
 
 // A training that can be paired with another one: the same rows, and the same number of the training seed.
-using Unit = std::pair<std::uint32_t, std::uint64_t>;  // split seed, training seed
+struct Unit {
+  std::uint64_t split = 0;  // Cell::Split::number
+  std::uint64_t seed = 0;   // Record::seed
+
+  friend auto operator<=>(const Unit&, const Unit&) = default;
+};
 using UnitValues = std::map<Unit, double>;
 
 // What a study has found: its finished runs and the configurations that selection chose. The source of figures, claims
@@ -31,15 +36,17 @@ class Findings {
 
   std::string value(const Cell& cell, const std::string& axis) const { return plan_.value(*cell.example, axis); }
   bool matches(const Cell& cell, const Selector& selector) const;
-  // What guessing the more frequent value of each output reaches, in percent; for accuracy on unseen combinations of
-  // images, what always saying 0 reaches on those of the cell's runs.
-  double base_rate(const Cell& cell, const Measure& measure) const;
+  // What chance reaches in the runs of a cell: the mean of the measure that says so. Not a number where nothing does.
+  double base_rate(const Cell& cell, const experiments::Measure& measure) const;
+  // The measures that some run of the study has, in the order of the list of measures.
+  std::vector<const experiments::Measure*> measures() const;
+  const ResultTable& table() const { return results_->shown(); }
 
  private:
   const Study& study_;
   const StudyPlan& plan_;
+  std::shared_ptr<const StudyResults> results_;
   std::vector<Record> records_;
-  std::map<std::string, double> base_rates_;  // by task
   mutable std::map<std::vector<std::string>, std::vector<Cell>> cells_;
 };
 
@@ -48,9 +55,9 @@ std::vector<std::string> axis_values(const Findings& findings, const std::vector
                                      const std::string& axis);
 
 // A measure of all runs of some cells, averaged over the cells for each unit; runs without the measure are left out.
-UnitValues unit_values(const std::vector<const Cell*>& cells, std::size_t measure);
+UnitValues unit_values(const std::vector<const Cell*>& cells, const std::string& measure);
 double mean_of(const UnitValues& values);
-// Mean with both standard errors (spec 6.5).
+// Mean with standard errors within and between splits.
 measures::MeanWithErrors combine_units(const UnitValues& values);
 
 }  // namespace modlab::studies

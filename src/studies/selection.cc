@@ -8,10 +8,8 @@
 #include <set>
 #include <unordered_map>
 
+#include "core/errors.h"
 #include "core/text.h"
-#include "models/population.h"
-#include "models/settings.h"
-#include "tasks/image_samples.h"
 
 namespace modlab::studies {
 namespace {
@@ -24,16 +22,15 @@ struct Candidate {
   std::vector<const Record*> runs;
   double validation = 0;
   double loss = 0;
-  double updates = 0;
+  double cost = 0;
 
   void finish() {
     for (const Record* record : runs) {
-      validation += record->validation_accuracy / static_cast<double>(runs.size());
+      validation += (std::isnan(record->validation) ? 0 : record->validation) / static_cast<double>(runs.size());
       // A run that diverged must not win by a loss that is no number.
-      const double run_loss =
-          std::isfinite(record->validation_loss) ? record->validation_loss : std::numeric_limits<double>::max() / 1e3;
+      const double run_loss = std::isfinite(record->loss) ? record->loss : std::numeric_limits<double>::max() / 1e3;
       loss += run_loss / static_cast<double>(runs.size());
-      updates += record->updates / static_cast<double>(runs.size());
+      cost += (std::isnan(record->cost) ? 0 : record->cost) / static_cast<double>(runs.size());
     }
   }
 };
@@ -45,65 +42,131 @@ bool better(const Candidate& a, const Candidate& b, Ties ties) {
   if (ties == Ties::kFirst) {
     return false;
   }
-  const double first = ties == Ties::kLoss ? a.loss - b.loss : a.updates - b.updates;
-  const double second = ties == Ties::kLoss ? a.updates - b.updates : a.loss - b.loss;
+  const double first = ties == Ties::kLoss ? a.loss - b.loss : a.cost - b.cost;
+  const double second = ties == Ties::kLoss ? a.cost - b.cost : a.loss - b.loss;
   return first != 0 ? first < 0 : second < 0;
 }
 
-// Positions in StudyPlan::axes, sorted into what a configuration is made of and what a cell is.
+// Axes of a plan, sorted into what a configuration is made of, what a cell is, and what was drawn.
 struct Axes {
-  std::vector<std::size_t> tuned;
-  std::vector<std::size_t> fixed;
+  std::vector<std::string> tuned;
+  std::vector<std::string> fixed;
+  std::vector<std::string> splits;
 };
 
 Axes sort_axes(const StudyPlan& plan, const std::vector<std::string>& tune) {
   Axes axes;
-  for (std::size_t axis = 0; axis < plan.axes.size(); ++axis) {
-    const std::string& name = plan.axes[axis];
-    if (name == "seed" || name == "split_seed") {
-      continue;
+  for (const std::string& name : plan.axes) {
+    const settings::Setting::Role role = experiments::find_setting(name)->role;
+    if (role != settings::Setting::Role::kSplit && role != settings::Setting::Role::kSeed) {
+      (std::ranges::find(tune, name) != tune.end() ? axes.tuned : axes.fixed).push_back(name);
     }
-    (std::ranges::find(tune, name) != tune.end() ? axes.tuned : axes.fixed).push_back(axis);
+  }
+  // A split is drawn also where no grid names it.
+  for (const std::string& name : experiments::setting_names()) {
+    if (experiments::find_setting(name)->role == settings::Setting::Role::kSplit) {
+      axes.splits.push_back(name);
+    }
   }
   return axes;
 }
 
-std::string key_of(const PlannedRun& run, const std::vector<std::size_t>& axes) {
+std::string key_of(const StudyPlan& plan, const PlannedRun& run, const std::vector<std::string>& axes) {
   std::string key;
-  for (const std::size_t axis : axes) {
-    key += run.values[axis] + '\n';
+  for (const std::string& axis : axes) {
+    key += plan.value(run, axis) + '\n';
   }
   return key;
 }
 
 // The tuned axes on which the runs of each series differ; all of them where a series has one configuration.
-std::vector<std::vector<std::size_t>> axes_to_show(const StudyPlan& plan, const std::vector<std::size_t>& tuned) {
+std::vector<std::vector<std::string>> axes_to_show(const StudyPlan& plan, const std::vector<std::string>& tuned) {
   std::vector<const PlannedRun*> first(plan.series.size(), nullptr);
   std::vector<std::set<std::size_t>> varying(plan.series.size());
+  const settings::Values::Row* last = nullptr;
   for (const PlannedRun& run : plan.runs) {
+    if (run.run.values.row() == last) {
+      continue;  // differs in splits and seeds alone
+    }
+    last = run.run.values.row();
     const PlannedRun*& example = first[run.series];
     example = example == nullptr ? &run : example;
-    for (const std::size_t axis : tuned) {
-      if (run.values[axis] != example->values[axis]) {
+    for (std::size_t axis = 0; axis < tuned.size(); ++axis) {
+      if (plan.value(run, tuned[axis]) != plan.value(*example, tuned[axis])) {
         varying[run.series].insert(axis);
       }
     }
   }
-  std::vector<std::vector<std::size_t>> shown;
+  std::vector<std::vector<std::string>> shown;
   for (const std::set<std::size_t>& axes : varying) {
-    shown.push_back(axes.empty() ? tuned : std::vector(axes.begin(), axes.end()));
+    std::vector<std::string>& list = shown.emplace_back();
+    std::ranges::transform(axes, std::back_inserter(list), [&](std::size_t axis) { return tuned[axis]; });
+    list = list.empty() ? tuned : list;
   }
   return shown;
 }
 
-std::string settings_text(const StudyPlan& plan, const PlannedRun& run, const std::vector<std::size_t>& axes) {
+std::string settings_text(const StudyPlan& plan, const PlannedRun& run, const std::vector<std::string>& axes) {
   std::vector<std::string> parts;
-  for (const std::size_t axis : axes) {
-    if (!run.values[axis].empty()) {
-      parts.push_back(plan.axes[axis] + " " + run.values[axis]);
+  for (const std::string& axis : axes) {
+    if (const std::string value = plan.value(run, axis); !value.empty()) {
+      parts.push_back(axis + " " + value);
     }
   }
   return join_text(parts, ", ");
+}
+
+// "40", or "40, 3" where several things were drawn.
+std::string split_name(const StudyPlan& plan, const PlannedRun& run, const std::vector<std::string>& splits) {
+  std::string text;
+  for (const std::string& axis : splits) {
+    text += (text.empty() ? "" : ", ") + plan.value(run, axis);
+  }
+  return text;
+}
+
+// A whole number as it is; where there are several of them, something that equals for equal texts.
+std::uint64_t number_of(const std::string& text) {
+  const std::optional<long long> number = parse_integer(text);
+  return number ? static_cast<std::uint64_t>(*number) : std::hash<std::string>()(text);
+}
+
+// Where the runs of a row have what merely repeats a training.
+std::vector<std::size_t> seed_places(const settings::Values& values) {
+  std::vector<std::size_t> places;
+  for (std::size_t at = 0; at < values.size(); ++at) {
+    if (values.setting_at(at).role == settings::Setting::Role::kSeed) {
+      places.push_back(at);
+    }
+  }
+  return places;
+}
+
+std::uint64_t seed_of(const settings::Values& values, const std::vector<std::size_t>& places) {
+  if (places.size() == 1) {
+    if (const nlohmann::json value = values.value_at(places.front()); value.is_number_unsigned()) {
+      return value.get<std::uint64_t>();
+    }
+  }
+  std::string seeds;
+  for (const std::size_t place : places) {
+    seeds += values.text_at(place) + ",";
+  }
+  return number_of(seeds);
+}
+
+// A value of a run that its kind must have.
+double required(const ResultTable& table, std::size_t row, const std::string& measure, const PlannedRun& run,
+                const std::string& source) {
+  if (measure.empty()) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  const std::optional<std::size_t> column = table.column(measure);
+  const double value = column ? table.at(row, *column) : std::numeric_limits<double>::quiet_NaN();
+  if (std::isnan(value) && !table.row(row).diverged) {
+    throw FormatError(fmt::format("{}: run {} has no {}; the store is damaged", source, run.id(), measure));
+  }
+  return value;
 }
 
 // Keeps the order in which keys first appear.
@@ -124,21 +187,8 @@ class Groups {
   std::vector<Value> values_;
 };
 
-// The accuracy of always saying 0 on the combinations that a run's split keeps for the test.
-double unseen_base(const models::RunSpec& spec, const tasks::TaskSuite& suite) {
-  const tasks::TruthTable& table = suite.tasks.front().table;
-  const std::vector<int> unseen = tasks::split_combinations(*suite.images(), spec.ratio, spec.split_seed).unseen;
-  double zeros = 0;
-  for (const int row : unseen) {
-    for (int output = 0; output < table.outputs; ++output) {
-      zeros += tasks::output_bit(table, row, output) ? 0 : 1;
-    }
-  }
-  return 100 * zeros / (static_cast<double>(unseen.size()) * table.outputs);
-}
-
 struct SplitCandidates {
-  std::uint32_t split_seed = 0;
+  std::string name;
   Groups<Candidate> candidates;
 };
 struct CellCandidates {
@@ -148,45 +198,41 @@ struct CellCandidates {
 
 }  // namespace
 
-std::vector<Record> load_records(Store& store, const StudyPlan& plan, SnapshotKind snapshot) {
-  const std::unordered_map<std::string, RunResult> results = store.results();
+double Record::measure(const std::string& name) const {
+  const std::optional<std::size_t> column = table->column(name);
+  return column ? table->at(row, *column) : std::numeric_limits<double>::quiet_NaN();
+}
+
+StudyResults::StudyResults(Store& store, const std::string& snapshot)
+    : best(store.results("best")), is_best(snapshot == "best") {
+  if (!is_best) {
+    other = store.results(snapshot);
+  }
+}
+
+std::vector<Record> load_records(const StudyResults& results, const StudyPlan& plan, const std::string& source) {
+  std::map<const experiments::Experiment*, experiments::Parts> parts;
   std::vector<Record> records;
-  // Counts depend on few of the settings, and a study has many runs.
-  std::unordered_map<std::string, measures::FlopCount> flops;
+  const settings::Values::Row* last = nullptr;
+  std::vector<std::size_t> seeds;
   for (const PlannedRun& run : plan.runs) {
-    const auto found = results.find(run.id);
-    if (found == results.end()) {
+    const std::optional<std::size_t> best = results.best.find(run.number());
+    const std::optional<std::size_t> row = results.shown().find(run.number());
+    if (!best || !row) {
       continue;
     }
-    const RunResult& result = found->second;
-    const tasks::TaskSuite& suite = plan.suite_of(run.spec);
-    models::RunSpec shape = run.spec;
-    shape.seed = 0;
-    shape.split_seed = 0;
-    const auto [count, is_new] =
-        flops.emplace(models::block_key(shape) + fmt::format("/{}", shape.density), measures::FlopCount{});
-    if (is_new) {
-      count->second = measures::count_flops(run.spec, suite);
+    if (run.run.values.row() != last) {
+      last = run.run.values.row();
+      seeds = seed_places(run.run.values);
     }
-    const MeasuredRun measured{run,
-                               result.at(snapshot),
-                               count->second,
-                               result.rows.train,
-                               run.spec.on_images ? unseen_base(run.spec, suite) : 0,
-                               result.sculpted};
-    Record record;
-    record.run = &run;
-    record.rows = result.rows;
-    record.best_epoch = result.best.epoch;
-    const PartResult& validation = result.best.parts[static_cast<std::size_t>(engine::Part::kValidation)];
-    record.validation_accuracy = validation.accuracy;
-    record.validation_loss = validation.loss;
-    record.updates = measures::updates_to_epoch(result.best.epoch, result.rows.train, run.spec.batch_size,
-                                                measures::Counting::kPaper);
-    for (const Measure& measure : all_measures()) {
-      record.values.push_back(measure.value(measured));
+    auto known = parts.find(run.run.kind);
+    if (known == parts.end()) {
+      known = parts.emplace(run.run.kind, run.run.kind->parts()).first;
     }
-    records.push_back(std::move(record));
+    const experiments::Parts& names = known->second;
+    records.push_back({&run, &results.shown(), *row, required(results.best, *best, names.validation, run, source),
+                       required(results.best, *best, names.loss, run, source),
+                       required(results.best, *best, names.cost, run, source), seed_of(run.run.values, seeds)});
   }
   return records;
 }
@@ -195,20 +241,31 @@ std::vector<Cell> choose(const StudyPlan& plan, const std::vector<Record>& recor
                          const std::vector<std::string>& tune, Ties ties) {
   const Axes axes = sort_axes(plan, tune);
   Groups<CellCandidates> cells;
+  // Runs of one row differ in splits and seeds alone.
+  const settings::Values::Row* last = nullptr;
+  CellCandidates* cell = nullptr;
+  std::string configuration;
+  std::size_t last_series = 0;
   for (const Record& record : records) {
     const PlannedRun& run = *record.run;
-    CellCandidates& cell = cells.at(fmt::format("{}\n", run.series) + key_of(run, axes.fixed));
-    cell.example = &run;
-    SplitCandidates& split = cell.splits.at(std::to_string(run.spec.split_seed));
-    split.split_seed = run.spec.split_seed;
-    split.candidates.at(key_of(run, axes.tuned)).runs.push_back(&record);
+    if (run.run.values.row() != last || run.series != last_series) {
+      last = run.run.values.row();
+      last_series = run.series;
+      cell = &cells.at(fmt::format("{}\n", run.series) + key_of(plan, run, axes.fixed));
+      cell->example = &run;
+      configuration = key_of(plan, run, axes.tuned);
+    }
+    const std::string name = split_name(plan, run, axes.splits);
+    SplitCandidates& split = cell->splits.at(name);
+    split.name = name;
+    split.candidates.at(configuration).runs.push_back(&record);
   }
-  const std::vector<std::vector<std::size_t>> shown = axes_to_show(plan, axes.tuned);
+  const std::vector<std::vector<std::string>> shown = axes_to_show(plan, axes.tuned);
   std::vector<Cell> chosen;
-  for (CellCandidates& cell : cells.values()) {
+  for (CellCandidates& candidates_of_cell : cells.values()) {
     Cell& result = chosen.emplace_back();
-    result.example = cell.example;
-    for (SplitCandidates& split : cell.splits.values()) {
+    result.example = candidates_of_cell.example;
+    for (SplitCandidates& split : candidates_of_cell.splits.values()) {
       std::vector<Candidate>& candidates = split.candidates.values();
       const Candidate* best = &candidates.front();
       for (Candidate& candidate : candidates) {
@@ -220,8 +277,8 @@ std::vector<Cell> choose(const StudyPlan& plan, const std::vector<Record>& recor
       const auto tied = std::ranges::count_if(candidates, [&](const Candidate& candidate) {
         return std::abs(candidate.validation - best->validation) <= kEqual;
       });
-      result.splits.push_back({split.split_seed, best->runs,
-                               settings_text(plan, *best->runs.front()->run, shown[cell.example->series]),
+      result.splits.push_back({split.name, number_of(split.name), best->runs,
+                               settings_text(plan, *best->runs.front()->run, shown[result.example->series]),
                                best->validation, static_cast<int>(candidates.size()), static_cast<int>(tied)});
     }
   }

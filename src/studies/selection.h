@@ -3,31 +3,46 @@
 #include <string>
 #include <vector>
 
-#include "studies/measure.h"
 #include "studies/store.h"
 #include "studies/study_plan.h"
 
 namespace modlab::studies {
 
-// A planned run that has been trained, with all measures of the snapshot under study.
+// A planned run that has results, with all measures of the snapshot under study.
 struct Record {
   const PlannedRun* run = nullptr;
-  models::PartRows rows;
-  int best_epoch = 0;
-  double validation_accuracy = 0;  // at the best epoch: what selection may look at
-  double validation_loss = 0;
-  double updates = 0;
-  std::vector<double> values;  // [measure]
+  const ResultTable* table = nullptr;
+  std::size_t row = 0;
+  // At the best epoch: what selection may look at. Not a number where the kind has none.
+  double validation = 0;
+  double loss = 0;
+  double cost = 0;
+  std::uint64_t seed = 0;  // which repetition of its training it is
+
+  // Not a number where the run does not have the measure.
+  double measure(const std::string& name) const;
 };
 
-// The finished runs of a plan, in its order.
-std::vector<Record> load_records(Store& store, const StudyPlan& plan, SnapshotKind snapshot);
+// All results of a store that selection and findings look at.
+struct StudyResults {
+  StudyResults(Store& store, const std::string& snapshot);
+
+  ResultTable best;
+  ResultTable other;  // of the snapshot under study, where that is not the best
+  bool is_best = true;
+
+  const ResultTable& shown() const { return is_best ? best : other; }
+};
+
+// The finished runs of a plan, in its order. Throws FormatError for one without the numbers that it must have.
+std::vector<Record> load_records(const StudyResults& results, const StudyPlan& plan, const std::string& source);
 
 // One series with every setting fixed but the tuned ones, the split and the seed. On each split the configuration with
 // the best validation accuracy stands for it.
 struct Cell {
   struct Split {
-    std::uint32_t split_seed = 0;
+    std::string name;          // what was drawn: its split seed; empty where nothing was
+    std::uint64_t number = 0;  // the same as a number
     std::vector<const Record*> runs;  // of the chosen configuration, one for each seed
     std::string settings;             // "lr 0.01, batch_size 4": the chosen values
     double validation = 0;            // mean best validation accuracy over its seeds
@@ -38,8 +53,8 @@ struct Cell {
   std::vector<Split> splits;
 };
 
-// Selection as published (spec 4.6): for each cell and split by the mean over training seeds of the best validation
-// accuracy; test data play no part. Ties, which are the norm, fall to the lower mean validation loss, then to fewer
+// Selection as published: for each cell and split by the mean over training seeds of the best validation accuracy; test
+// data play no part. Ties, which are the norm, fall to the lower mean validation loss, then to fewer
 // updates, then to the order of the grid (Ties::kLoss); Ties::kUpdates asks for updates first, Ties::kFirst for the
 // order alone.
 std::vector<Cell> choose(const StudyPlan& plan, const std::vector<Record>& records,

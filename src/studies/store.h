@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -8,50 +9,13 @@
 #include <unordered_set>
 #include <vector>
 
+#include "experiments/experiment.h"
 #include "io/sqlite.h"
-#include "measures/network_measures.h"
-#include "models/blueprint.h"
-#include "models/population.h"
 #include "studies/study.h"
 
 namespace modlab::studies {
 
-// Results of one part of the data, in percent.
-struct PartResult {
-  double accuracy = 0;
-  double row_accuracy = 0;
-  double loss = 0;
-};
-
-// What a network was after one epoch.
-struct SnapshotResult {
-  int epoch = 0;
-  PartResult parts[engine::kScoreParts];
-  measures::NetworkMeasures measures;
-  std::vector<std::array<PartResult, engine::kParts>> tasks;  // where there are several
-};
-
-struct RunResult {
-  SnapshotResult best;
-  SnapshotResult last;
-  bool diverged = false;
-  double seconds = 0;  // of one thread
-  models::PartRows rows;
-  std::map<std::string, double> sculpted;  // of sculpted networks: methods::trial_measures
-
-  const SnapshotResult& at(SnapshotKind kind) const { return kind == SnapshotKind::kBest ? best : last; }
-};
-
-// A run ready to be written.
-struct FinishedRun {
-  std::string id;
-  std::string settings;  // as JSON
-  RunResult result;
-  std::string curve;                           // encoded; empty: not kept
-  std::map<std::string, std::string> weights;  // by snapshot name, compressed
-  std::map<std::string, std::string> details;  // on images: by snapshot name, JSON
-  std::string sculpt_details;                  // of sculpted networks: JSON
-};
+using RunSet = std::unordered_set<std::uint64_t>;  // of Run::number
 
 // Which study a store belongs to: enough to plan it again.
 struct StoredStudy {
@@ -60,61 +24,96 @@ struct StoredStudy {
   std::string source;  // where it came from, for messages
   std::string preset;
   std::vector<std::string> overrides;
-  std::string machine;  // that trained it; given_machine() where networks came from files
-
-  bool holds_given() const;
 };
-// A store holds networks that were trained here or that were given, never both.
-std::string given_machine(const std::string& files);
 
-// The results of a study: one SQLite file in a folder, written so that a process may die at any moment. docs/formats.md
-// describes the tables. Throws FormatError with the path and the way out.
+// Where runs come from.
+struct Origin {
+  std::string machine;   // that trained them
+  std::string networks;  // files that they were read from, where they were not trained; otherwise empty
+};
+
+// The measures of many runs in one snapshot, as a table.
+class ResultTable {
+ public:
+  struct Row {
+    bool diverged = false;
+    double seconds = 0;  // of one thread
+  };
+
+  // Number of a run's row.
+  std::optional<std::size_t> find(std::uint64_t run) const;
+  // Number of a measure's column, if any run has the measure.
+  std::optional<std::size_t> column(const std::string& measure) const;
+  // Not a number where the run does not have the measure.
+  double at(std::size_t row, std::size_t column) const { return values_[row * measures_.size() + column]; }
+  const Row& row(std::size_t number) const { return rows_[number]; }
+  const std::vector<std::string>& measures() const { return measures_; }
+  std::size_t size() const { return rows_.size(); }
+
+ private:
+  friend class Store;
+  std::vector<std::string> measures_;
+  std::unordered_map<std::uint64_t, std::size_t> row_of_;
+  std::vector<Row> rows_;
+  std::vector<double> values_;  // [row][column]
+};
+
+// The results of a study: one SQLite file in a folder, written so that a process may die at any moment. It knows no
+// kind of experiment. docs/formats.md describes the tables. Throws FormatError with the path and the way out. May come
+// from anyone: what is read is checked, and nothing in it is executed.
 class Store {
  public:
   // Opens the store of a folder for reading.
   static Store open(const std::string& folder);
-  // Opens it for writing, or makes it. Says what is wrong if the store belongs to another study.
-  static Store open_or_create(const std::string& folder, const StoredStudy& study);
+  // Opens it for writing, or makes it. Says what is wrong if the store belongs to another study, or its runs come from
+  // elsewhere.
+  static Store open_or_create(const std::string& folder, const StoredStudy& study, const Origin& origin);
   static bool exists(const std::string& folder);
 
   const StoredStudy& study() const { return study_; }
+  // Of its runs, in the order in which they came.
+  std::vector<Origin> origins();
   // A task must stay what it was: runs of different functions under one name cannot be told apart.
-  void check_task(const std::string& name, const tasks::TaskSuite& suite);
+  void check_task(const experiments::TaskFacts& task);
   // The same, and from now on it is known.
-  void keep_task(const std::string& name, const tasks::TaskSuite& suite);
+  void keep_task(const experiments::TaskFacts& task);
 
-  std::unordered_set<std::string> finished();
-  // All or none of them. A run that is there already stays as it is.
-  void add(std::span<const FinishedRun> runs);
+  // The runs that have results.
+  RunSet finished();
+  // All or none of them. A run that is there already stays as it is. From any thread.
+  void add(std::span<const experiments::FinishedRun> runs);
   // Ends writing: everything lies in the one file.
   void close();
 
-  std::unordered_map<std::string, RunResult> results();
-  // As JSON.
-  std::optional<std::string> settings(const std::string& id);
-  std::optional<std::string> curve(const std::string& id);
-  std::optional<std::string> weights(const std::string& id, const std::string& snapshot);
-  // On images: what docs/formats.md says of image_details, as JSON.
-  std::optional<std::string> details(const std::string& id, const std::string& snapshot);
-  // Of sculpted networks: what docs/formats.md says of the table `sculpted`, as JSON.
-  std::optional<std::string> sculpt_details(const std::string& id);
-  const std::string& path() const { return database_.path(); }
+  // The runs that have results, in their snapshot of that name, or in their only one.
+  ResultTable results(const std::string& snapshot);
+  // All measures of one run.
+  std::map<std::string, experiments::Numbers> snapshots(const std::string& id);
+  // A run by its name, to be carried out again.
+  std::optional<experiments::Run> run(const std::string& id);
+  std::optional<std::string> blob(const std::string& id, const std::string& name);
+  const std::string& path() const { return path_; }
 
  private:
-  Store(const std::string& folder, io::Database::Mode mode);
+  Store(std::string path, io::Database database) : path_(std::move(path)), database_(std::move(database)) {}
   bool is_empty();
-  void make_tables();
-  // Brings the tables of an older store up to date.
-  void upgrade();
   std::int64_t version();
   void check_kind();
   // That this is a store, and of that study.
-  void check_study(const std::string& folder, const StoredStudy& study);
+  void check_study(const std::string& folder, const StoredStudy& study, const Origin& origin);
   void read_study();
   void write_study(const StoredStudy& study);
+  std::vector<std::string> result_columns();
+  // The same, with what these runs have and no run before them.
+  std::vector<std::string> columns_for(std::span<const experiments::FinishedRun> runs);
+  void make_views();
 
+  std::string path_;
   io::Database database_;
   StoredStudy study_;
+  std::int64_t origin_ = 0;       // of the runs that are added
+  std::size_t result_count_ = 0;  // columns that the views have, as far as this process knows
+  std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();
 };
 
 }  // namespace modlab::studies

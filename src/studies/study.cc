@@ -9,6 +9,7 @@
 #include "core/embedded_file.h"
 #include "core/errors.h"
 #include "core/text.h"
+#include "experiments/experiment.h"
 #include "io/file.h"
 #include "io/yaml_file.h"
 #include "studies/claim_file.h"
@@ -27,19 +28,22 @@ constexpr std::size_t kMaxBytes = 1 << 20;
 // Named after W&B's sweep files: a file of theirs that lists values works as it is.
 constexpr auto kOnlyGrids = "a parameter has 'values: [...]' or 'value: ...'; studies are grids";
 
-const models::Setting& setting_named(const YamlMap& map, const YAML::Node& node, const std::string& name) {
-  const models::Setting* setting = models::find_setting(name);
+// A setting that one can give a value.
+const settings::Setting* settable(const std::string& name) {
+  const settings::Setting* setting = experiments::find_setting(name);
+  return setting != nullptr && setting->role != settings::Setting::Role::kFact ? setting : nullptr;
+}
+
+const settings::Setting& setting_named(const YamlMap& map, const YAML::Node& node, const std::string& name) {
+  const settings::Setting* setting = settable(name);
   if (setting == nullptr) {
-    std::vector<std::string> known;
-    for (const models::Setting& each : models::settings()) {
-      known.push_back(each.name);
-    }
-    map.fail(node, fmt::format("there is no setting {}{}", io::quote_for_message(name), did_you_mean(name, known)));
+    map.fail(node, fmt::format("there is no setting {}{}", io::quote_for_message(name),
+                               did_you_mean(name, experiments::setting_names())));
   }
   return *setting;
 }
 
-std::vector<std::string> values_of(const models::Setting& setting, const YAML::Node& node, bool is_one) {
+std::vector<std::string> values_of(const settings::Setting& setting, const YAML::Node& node, bool is_one) {
   std::vector<std::string> words;
   if (!node.IsSequence() || (setting.is_list && is_one)) {
     words.push_back(scalar_text(node));
@@ -51,11 +55,11 @@ std::vector<std::string> values_of(const models::Setting& setting, const YAML::N
   if (setting.is_list) {
     return words;  // each is one list, "3,2"
   }
-  return models::expand_values(setting, words);
+  return settings::expand_values(setting, words);
 }
 
-models::Choices read_parameter(const YamlMap& map, const std::string& name, const YAML::Node& node) {
-  const models::Setting& setting = setting_named(map, node, name);
+Choices read_parameter(const YamlMap& map, const std::string& name, const YAML::Node& node) {
+  const settings::Setting& setting = setting_named(map, node, name);
   YAML::Node values = node;
   bool is_one = false;
   if (node.IsMap()) {
@@ -69,12 +73,11 @@ models::Choices read_parameter(const YamlMap& map, const std::string& name, cons
     }
     parameter.done();
   }
-  models::Choices choices{&setting, {}};
+  Choices choices{setting.name, {}};
   try {
     choices.values = values_of(setting, values, is_one);
     for (const std::string& value : choices.values) {
-      models::RunSpec trial;
-      setting.set(trial, value);
+      experiments::canonical_value(setting.name, value);
     }
   } catch (const ConfigError& error) {
     map.fail(node, error.what());
@@ -85,8 +88,8 @@ models::Choices read_parameter(const YamlMap& map, const std::string& name, cons
   return choices;
 }
 
-std::vector<models::Choices> read_parameters(YamlMap& map, const std::string& key) {
-  std::vector<models::Choices> parameters;
+std::vector<Choices> read_parameters(YamlMap& map, const std::string& key) {
+  std::vector<Choices> parameters;
   const YAML::Node node = map.get(key);
   if (node.IsDefined()) {
     const YamlMap entries(node, map.source(), "'" + key + "'");
@@ -94,9 +97,9 @@ std::vector<models::Choices> read_parameters(YamlMap& map, const std::string& ke
       if (entry.second.IsNull()) {
         entries.fail(entry.first, fmt::format("'{}' has no values: {}", scalar_text(entry.first), kOnlyGrids));
       }
-      models::Choices choices = read_parameter(entries, scalar_text(entry.first), entry.second);
-      if (std::ranges::find(parameters, choices.setting, &models::Choices::setting) != parameters.end()) {
-        entries.fail(entry.first, fmt::format("'{}' stands here twice", choices.setting->name));
+      Choices choices = read_parameter(entries, scalar_text(entry.first), entry.second);
+      if (std::ranges::find(parameters, choices.name, &Choices::name) != parameters.end()) {
+        entries.fail(entry.first, fmt::format("'{}' stands here twice", choices.name));
       }
       parameters.push_back(std::move(choices));
     }
@@ -134,14 +137,23 @@ Ties read_ties(const std::string& text) {
   throw ConfigError(fmt::format("ties must be loss, updates or first, not '{}'", text));
 }
 
-SnapshotKind read_snapshot(const std::string& text) {
-  if (text == "best") {
-    return SnapshotKind::kBest;
+std::string read_snapshot(const std::string& text) {
+  if (text != "best" && text != "last") {
+    throw ConfigError(fmt::format("snapshot must be best or last, not '{}'", text));
   }
-  if (text == "last") {
-    return SnapshotKind::kLast;
+  return text;
+}
+
+// What selection chooses where a study does not say it.
+std::vector<std::string> usually_tuned() {
+  std::vector<std::string> names;
+  for (const std::string& name : experiments::setting_names()) {
+    const std::vector<const settings::Setting*> found = experiments::find_settings(name);
+    if (std::ranges::any_of(found, &settings::Setting::is_tuned)) {
+      names.push_back(name);
+    }
   }
-  throw ConfigError(fmt::format("snapshot must be best or last, not '{}'", text));
+  return names;
 }
 
 // The word under a key, read by `read`; a mistake gets its line.
@@ -194,15 +206,18 @@ Preset read_preset(const std::string& name, const YAML::Node& node, const std::s
   return preset;
 }
 
-void erase_setting(std::vector<models::Choices>& parameters, const models::Setting* setting) {
-  std::erase_if(parameters, [&](const models::Choices& each) { return each.setting == setting; });
+void erase_setting(std::vector<Choices>& parameters, const std::string& name) {
+  std::erase_if(parameters, [&](const Choices& each) { return each.name == name; });
 }
 
 // A grid's own task or model is what the grid is about: values from outside choose among grids and replace nothing.
-bool is_identity(const models::Setting& setting) { return setting.name == "task" || setting.name == "model"; }
+bool is_identity(const std::string& name) {
+  const settings::Setting::Role role = experiments::find_setting(name)->role;
+  return role == settings::Setting::Role::kTask || role == settings::Setting::Role::kModel;
+}
 
-void override_setting(Study& study, const models::Choices& choices) {
-  const models::Setting* setting = choices.setting;
+void override_setting(Study& study, const Choices& choices) {
+  const std::string& setting = choices.name;
   for (Preset& preset : study.presets) {
     erase_setting(preset.parameters, setting);
     for (auto& [series, parameters] : preset.series) {
@@ -211,8 +226,8 @@ void override_setting(Study& study, const models::Choices& choices) {
   }
   std::vector<Grid> kept;
   for (Grid& grid : study.grids) {
-    const auto own = std::ranges::find(grid.parameters, setting, &models::Choices::setting);
-    if (own != grid.parameters.end() && is_identity(*setting)) {
+    const auto own = std::ranges::find(grid.parameters, setting, &Choices::name);
+    if (own != grid.parameters.end() && is_identity(setting)) {
       std::erase_if(own->values, [&](const std::string& value) {
         return std::ranges::find(choices.values, value) == choices.values.end();
       });
@@ -225,10 +240,10 @@ void override_setting(Study& study, const models::Choices& choices) {
     kept.push_back(std::move(grid));
   }
   if (kept.empty()) {
-    throw ConfigError(fmt::format("no grid of the study has {}={}", setting->name, join_text(choices.values, ",")));
+    throw ConfigError(fmt::format("no grid of the study has {}={}", setting, join_text(choices.values, ",")));
   }
   study.grids = std::move(kept);
-  const auto found = std::ranges::find(study.parameters, setting, &models::Choices::setting);
+  const auto found = std::ranges::find(study.parameters, setting, &Choices::name);
   if (found != study.parameters.end()) {
     *found = choices;
   } else {
@@ -292,7 +307,7 @@ Study parse_study(const std::string& text, const std::string& name, const std::s
       }
       study.grids.push_back({"", {}});  // named after the model
     }
-    study.analysis.tune = {"lr", "lr_structural", "lr_input", "lr_module", "batch_size", "weight_decay", "tau"};
+    study.analysis.tune = usually_tuned();
     if (map.has("tune")) {
       study.analysis.tune = read_tune(map);
     }
@@ -381,16 +396,18 @@ void apply_override(Study& study, const std::string& text) {
   } else if (name == "series") {
     keep_series(study, series_names(study, value));
   } else {
-    const models::Setting* setting = models::find_setting(name);
+    const settings::Setting* setting = settable(name);
     if (setting == nullptr) {
-      std::vector<std::string> known = {"keep", "ties", "snapshot", "tune", "series"};
-      for (const models::Setting& each : models::settings()) {
-        known.push_back(each.name);
-      }
+      std::vector<std::string> known = experiments::setting_names();
+      known.insert(known.end(), {"keep", "ties", "snapshot", "tune", "series"});
       throw ConfigError(
           fmt::format("there is no setting {}{}", io::quote_for_message(name), did_you_mean(name, known)));
     }
-    override_setting(study, {setting, models::expand_values(*setting, {value})});
+    Choices choices{setting->name, settings::expand_values(*setting, {value})};
+    for (const std::string& each : choices.values) {
+      experiments::canonical_value(setting->name, each);
+    }
+    override_setting(study, choices);
   }
 }
 

@@ -5,22 +5,24 @@
 #include <string>
 #include <vector>
 
-#include "models/grid.h"
-
 namespace modlab::studies {
+
+// The values that one setting takes in a grid.
+struct Choices {
+  std::string name;
+  std::vector<std::string> values;
+};
 
 // How much of each run the store keeps besides its results.
 enum class Keep { kResults, kCurves, kBest, kAll };
 // What decides between settings with equal validation accuracy: see choose() in selection.h.
 enum class Ties { kLoss, kUpdates, kFirst };
-// Which state of a network figures and claims look at.
-enum class SnapshotKind { kBest, kLast };
 
 // What the analysis of a study's runs is free to choose; none of it changes a run.
 struct Analysis {
   std::vector<std::string> tune;  // settings chosen by validation accuracy
   Ties ties = Ties::kLoss;
-  SnapshotKind snapshot = SnapshotKind::kBest;
+  std::string snapshot = "best";  // the state of a network that figures and claims look at: best, or last
 };
 
 // Values that an axis may have: "series", or the name of a setting. An axis that is not named may have any.
@@ -75,14 +77,14 @@ struct Claim {
 
 struct Grid {
   std::string series;
-  std::vector<models::Choices> parameters;
+  std::vector<Choices> parameters;
 };
 
 struct Preset {
   std::string name;
   std::string about;
-  std::vector<models::Choices> parameters;                     // for all grids
-  std::map<std::string, std::vector<models::Choices>> series;  // for those of one series
+  std::vector<Choices> parameters;                     // for all grids
+  std::map<std::string, std::vector<Choices>> series;  // for those of one series
   std::optional<Keep> keep;
   std::vector<std::string> without;  // series that it leaves out
 };
@@ -93,7 +95,7 @@ struct Study {
   std::string title;
   std::string about;
   std::string default_preset;
-  std::vector<models::Choices> parameters;
+  std::vector<Choices> parameters;
   std::vector<Grid> grids;
   std::vector<Preset> presets;
   Analysis analysis;

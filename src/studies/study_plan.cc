@@ -3,22 +3,29 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <functional>
+#include <limits>
+#include <unordered_set>
 
 #include "core/errors.h"
 #include "core/text.h"
-#include "models/blueprint.h"
-#include "models/settings.h"
-#include "tasks/task_file.h"
 
 namespace modlab::studies {
 namespace {
 
-using models::Choices;
+using experiments::Run;
+using settings::Given;
+using settings::Setting;
+
+// A plan takes about 200 bytes a run, and what is done with it as much again.
+constexpr std::size_t kMaxRuns = 5'000'000;
+constexpr double kBytesOfPlan = 400;
+// Of the results of a run, without curves and weights.
+constexpr double kBytesOfResults = 900;
 
 void merge(std::vector<Choices>& parameters, const std::vector<Choices>& above) {
   for (const Choices& choice : above) {
-    const auto found = std::ranges::find(parameters, choice.setting, &Choices::setting);
+    const auto found = std::ranges::find(parameters, choice.name, &Choices::name);
     if (found != parameters.end()) {
       *found = choice;
     } else {
@@ -27,14 +34,15 @@ void merge(std::vector<Choices>& parameters, const std::vector<Choices>& above) 
   }
 }
 
-// In the order in which a reader would list them: by the settings' table, splits and seeds varying fastest.
+// In the order in which a reader would list them: by the list of settings, splits and seeds varying fastest.
 void sort_parameters(std::vector<Choices>& parameters) {
-  const auto rank = [](const Choices& choice) {
-    return choice.setting->name == "seed" ? 2 : choice.setting->name == "split_seed" ? 1 : 0;
+  const std::vector<std::string> names = experiments::setting_names();
+  const auto rank = [&](const Choices& choice) {
+    const Setting::Role role = experiments::find_setting(choice.name)->role;
+    const int fast = role == Setting::Role::kSeed ? 2 : role == Setting::Role::kSplit ? 1 : 0;
+    return std::pair(fast, std::ranges::find(names, choice.name) - names.begin());
   };
-  std::stable_sort(parameters.begin(), parameters.end(), [&](const Choices& a, const Choices& b) {
-    return rank(a) != rank(b) ? rank(a) < rank(b) : a.setting < b.setting;
-  });
+  std::ranges::stable_sort(parameters, {}, rank);
 }
 
 // What a grid varies, each level above replacing the one below: the study, the grid, the preset, the preset's words on
@@ -63,28 +71,172 @@ std::vector<const Grid*> grids_of(const Study& study, const Preset* preset) {
   return grids;
 }
 
-std::string shown(const models::Setting& setting, const models::RunSpec& spec) {
-  return models::applies(setting, spec) ? value_text(setting, spec) : "";
+// The part of a grid that has one kind: task and model, and what else means something to such runs.
+struct Patch {
+  const experiments::Experiment* kind = nullptr;
+  Given chosen;                     // what chooses the kind
+  std::vector<Choices> cells;       // what makes one run differ from another
+  std::vector<Choices> replicates;  // splits and seeds
+
+  std::size_t size() const {
+    std::size_t count = 1;
+    for (const std::vector<Choices>* list : {&cells, &replicates}) {
+      for (const Choices& choice : *list) {
+        if (choice.values.size() > std::numeric_limits<std::size_t>::max() / count) {
+          return std::numeric_limits<std::size_t>::max();
+        }
+        count *= choice.values.size();
+      }
+    }
+    return count;
+  }
+};
+
+// Calls `visit` with every combination of values, the last list varying fastest.
+template <typename Visit>
+void for_each_combination(const std::vector<Choices>& choices, const Visit& visit) {
+  std::vector<std::size_t> at(choices.size(), 0);
+  if (std::ranges::any_of(choices, [](const Choices& choice) { return choice.values.empty(); })) {
+    return;
+  }
+  while (true) {
+    visit(at);
+    std::size_t choice = choices.size();
+    while (choice > 0 && ++at[choice - 1] == choices[choice - 1].values.size()) {
+      at[--choice] = 0;
+    }
+    if (choice == 0) {
+      return;
+    }
+  }
 }
 
-std::string cell_text(const std::vector<Choices>& parameters, const models::RunSpec& spec) {
+bool chooses_kind(const Setting& setting) {
+  return setting.role == Setting::Role::kTask || setting.role == Setting::Role::kModel;
+}
+
+// `parameters` are sorted: what chooses the kind comes first.
+std::vector<Patch> patches_of(const std::vector<Choices>& parameters) {
+  std::vector<Choices> choosers;
+  for (const Choices& choice : parameters) {
+    if (chooses_kind(*experiments::find_setting(choice.name))) {
+      choosers.push_back(choice);
+    }
+  }
+  std::vector<Patch> patches;
+  for_each_combination(choosers, [&](const std::vector<std::size_t>& at) {
+    Patch patch;
+    for (std::size_t choice = 0; choice < choosers.size(); ++choice) {
+      patch.chosen[choosers[choice].name] = choosers[choice].values[at[choice]];
+    }
+    patch.kind = &experiments::kind_for(patch.chosen);
+    const std::vector<const Setting*> own = patch.kind->settings_for(patch.chosen);
+    for (const Choices& choice : parameters) {
+      const auto found = std::ranges::find(own, choice.name, &Setting::name);
+      if (found != own.end() && !chooses_kind(**found)) {
+        ((*found)->is_replicate() ? patch.replicates : patch.cells).push_back(choice);
+      }
+    }
+    patches.push_back(std::move(patch));
+  });
+  return patches;
+}
+
+std::size_t total_size(const std::vector<Patch>& patches) {
+  std::size_t total = 0;
+  for (const Patch& patch : patches) {
+    total = std::max(total, total + patch.size());  // not beyond the largest number there is
+  }
+  return total;
+}
+
+void check_size(std::size_t runs) {
+  if (runs > kMaxRuns) {
+    throw ConfigError(fmt::format(
+        "these settings multiply to {} runs, which need {:.0f} GB of memory to plan and {:.0f} GB of disk for their "
+        "results; at most {} can be planned at once, so split them up",
+        runs, static_cast<double>(runs) * kBytesOfPlan / 1e9, static_cast<double>(runs) * kBytesOfResults / 1e9,
+        kMaxRuns));
+  }
+}
+
+// "task depth2, model dense, lr 0.1": the cell that a mistake is about.
+std::string cell_text(const std::vector<Choices>& parameters, const Given& given) {
   std::vector<std::string> parts;
   for (const Choices& choice : parameters) {
-    if (choice.values.size() > 1 || choice.setting->name == "task" || choice.setting->name == "model") {
-      if (const std::string value = shown(*choice.setting, spec); !value.empty()) {
-        parts.push_back(choice.setting->name + " " + value);
-      }
+    const auto found = given.find(choice.name);
+    if (found != given.end() && (choice.values.size() > 1 || chooses_kind(*experiments::find_setting(choice.name)))) {
+      parts.push_back(choice.name + " " + found->second);
     }
   }
   return join_text(parts, ", ");
 }
 
+// Replicates as values, read once for all cells.
+struct Replicates {
+  std::vector<std::vector<nlohmann::json>> values;  // [setting][value]
+
+  Replicates(const Patch& patch) {
+    for (const Choices& choice : patch.replicates) {
+      const auto setting = std::ranges::find(patch.kind->settings(), choice.name, &Setting::name);
+      std::vector<nlohmann::json>& list = values.emplace_back();
+      for (const std::string& text : choice.values) {
+        list.push_back(setting->read(text));
+      }
+    }
+  }
+};
+
+using TakeRun = std::function<void(Run&& run)>;
+
+// All runs of a patch. Its cells are resolved once each: splits and seeds change nothing in that.
+void expand(const Patch& patch, const std::vector<Choices>& parameters, const std::string& heading,
+            const TakeRun& take) {
+  const Replicates replicates(patch);
+  for_each_combination(patch.cells, [&](const std::vector<std::size_t>& at) {
+    Given given = patch.chosen;
+    for (std::size_t choice = 0; choice < patch.cells.size(); ++choice) {
+      given[patch.cells[choice].name] = patch.cells[choice].values[at[choice]];
+    }
+    settings::Values cell;
+    try {
+      cell = patch.kind->resolve(given);
+    } catch (const ConfigError& error) {
+      if (heading.empty()) {
+        throw;
+      }
+      throw ConfigError(fmt::format("{}, the cell {}: {}", heading, cell_text(parameters, given), error.what()));
+    }
+    const settings::RunNames names(*cell.row(), patch.kind->name_defaults());
+    std::vector<std::uint32_t> places;
+    for (const Choices& choice : patch.replicates) {
+      places.push_back(static_cast<std::uint32_t>(cell.place(choice.name).value()));
+    }
+    for_each_combination(patch.replicates, [&](const std::vector<std::size_t>& of) {
+      std::vector<std::pair<std::uint32_t, nlohmann::json>> own;
+      own.reserve(places.size());
+      for (std::size_t replicate = 0; replicate < places.size(); ++replicate) {
+        own.emplace_back(places[replicate], replicates.values[replicate][of[replicate]]);
+      }
+      Run run{patch.kind, cell.with(std::move(own)), 0};
+      run.number = names.number(run.values);
+      take(std::move(run));
+    });
+  });
+}
+
 }  // namespace
 
-std::vector<std::string> derived_axes() { return {"outputs", "hidden_layers"}; }
-
-std::string value_text(const models::Setting& setting, const models::RunSpec& spec) {
-  return models::setting_text(setting.get(spec));
+std::vector<std::string> fact_names() {
+  std::vector<std::string> names;
+  for (const experiments::Experiment* kind : experiments::all()) {
+    for (const Setting& setting : kind->settings()) {
+      if (setting.role == Setting::Role::kFact && std::ranges::find(names, setting.name) == names.end()) {
+        names.push_back(setting.name);
+      }
+    }
+  }
+  return names;
 }
 
 const Preset* find_preset(const Study& study, const std::string& name) {
@@ -104,129 +256,130 @@ const Preset* find_preset(const Study& study, const std::string& name) {
   return &*found;
 }
 
-bool StudyPlan::varies(const std::string& axis) const {
-  const auto found = std::ranges::find(axes, axis);
-  if (found == axes.end()) {
-    return false;
-  }
-  const auto at = static_cast<std::size_t>(found - axes.begin());
-  return std::ranges::any_of(runs, [&](const PlannedRun& run) { return run.values[at] != runs.front().values[at]; });
+std::string StudyPlan::value(const PlannedRun& run, const std::string& axis) const {
+  return axis == "series" ? series[run.series] : run.run.values.text(axis);
 }
 
-std::string StudyPlan::value(const PlannedRun& run, const std::string& axis) const {
-  if (axis == "series") {
-    return series[run.series];
+bool StudyPlan::varies(const std::string& axis) const {
+  std::optional<std::string> first;
+  return std::ranges::any_of(runs, [&](const PlannedRun& run) {
+    const std::string here = value(run, axis);
+    first = first || here.empty() ? first : std::optional(here);
+    return first && !here.empty() && here != *first;
+  });
+}
+
+std::vector<const experiments::Experiment*> StudyPlan::kinds() const {
+  std::vector<const experiments::Experiment*> list;
+  for (const experiments::Experiment* kind : experiments::all()) {
+    if (std::ranges::any_of(runs, [&](const PlannedRun& run) { return run.run.kind == kind; })) {
+      list.push_back(kind);
+    }
   }
-  const auto found = std::ranges::find(axes, axis);
-  if (found != axes.end()) {
-    return run.values[static_cast<std::size_t>(found - axes.begin())];
+  return list;
+}
+
+std::map<std::string, experiments::TaskFacts> StudyPlan::tasks() const {
+  std::map<std::string, experiments::TaskFacts> facts;
+  const settings::Values::Row* last = nullptr;
+  for (const PlannedRun& run : runs) {
+    if (run.run.values.row() == last) {
+      continue;
+    }
+    last = run.run.values.row();
+    const std::string task = run.run.values.text("task");
+    if (task.empty()) {
+      continue;
+    }
+    if (std::optional<experiments::TaskFacts> found = run.run.kind->task_facts(task)) {
+      const auto [place, is_new] = facts.emplace(task, *found);
+      // A kind may know more of a task than another.
+      if (!is_new && place->second.page.value("picture", nlohmann::ordered_json()).is_null()) {
+        place->second = std::move(*found);
+      }
+    }
   }
-  if (axis == "outputs") {
-    return std::to_string(suite_of(run.spec).outputs());
-  }
-  if (axis == "hidden_layers") {
-    return std::to_string(run.spec.hidden.size());
-  }
-  return shown(*models::find_setting(axis), run.spec);
+  return facts;
 }
 
 StudyPlan plan_study(const Study& study, const std::string& preset_name) {
   const Preset* preset = find_preset(study, preset_name);
   StudyPlan plan;
   plan.keep = preset != nullptr && preset->keep ? *preset->keep : study.keep;
-  const std::vector<const Grid*> included = grids_of(study, preset);
-  std::vector<std::vector<Choices>> grids;
-  for (const Grid* grid : included) {
-    grids.push_back(merged_parameters(study, *grid, preset));
-    for (const Choices& choice : grids.back()) {
-      if (std::ranges::find(plan.axes, choice.setting->name) == plan.axes.end()) {
-        plan.axes.push_back(choice.setting->name);
+  const std::size_t count = count_runs(study, preset_name);
+  check_size(count);
+  plan.runs.reserve(count);
+  std::unordered_set<std::uint64_t> seen(count);  // run and series
+  for (const Grid* grid : grids_of(study, preset)) {
+    const std::vector<Choices> parameters = merged_parameters(study, *grid, preset);
+    for (const Choices& choice : parameters) {
+      if (std::ranges::find(plan.axes, choice.name) == plan.axes.end()) {
+        plan.axes.push_back(choice.name);
       }
     }
-  }
-  std::vector<const models::Setting*> axes;
-  for (const std::string& axis : plan.axes) {
-    axes.push_back(models::find_setting(axis));
-  }
-  std::set<std::pair<std::size_t, std::string>> seen;  // series and id
-  for (std::size_t at = 0; at < grids.size(); ++at) {
-    for (const models::RunSpec& given : models::all_combinations(grids[at])) {
-      PlannedRun run;
-      auto suite = plan.suites.find(given.task);
-      try {
-        if (suite == plan.suites.end()) {
-          suite = plan.suites.emplace(given.task, tasks::load_task(given.task)).first;
+    for (const Patch& patch : patches_of(parameters)) {
+      const settings::Values::Row* last = nullptr;
+      std::size_t series = 0;
+      expand(patch, parameters, "study " + study.name, [&](Run&& run) {
+        if (run.values.row() != last) {
+          last = run.values.row();
+          const std::string name = grid->series.empty() ? run.values.text("model") : grid->series;
+          const auto found = std::ranges::find(plan.series, name);
+          series = static_cast<std::size_t>(found - plan.series.begin());
+          if (found == plan.series.end()) {
+            plan.series.push_back(name);
+          }
         }
-        run.spec = models::resolve(given, suite->second);
-      } catch (const ConfigError& error) {
-        throw ConfigError(
-            fmt::format("study {}, the cell {}: {}", study.name, cell_text(grids[at], given), error.what()));
-      }
-      const std::string name = included[at]->series.empty() ? models::model_name(run.spec.model) : included[at]->series;
-      auto series = std::ranges::find(plan.series, name);
-      if (series == plan.series.end()) {
-        plan.series.push_back(name);
-        series = plan.series.end() - 1;
-      }
-      run.series = static_cast<std::size_t>(series - plan.series.begin());
-      run.id = models::run_id(run.spec);
-      if (!seen.emplace(run.series, run.id).second) {
-        continue;
-      }
-      for (const models::Setting* axis : axes) {
-        run.values.push_back(shown(*axis, run.spec));
-      }
-      plan.runs.push_back(std::move(run));
+        // Series are few, and numbers are spread evenly over all there are.
+        constexpr std::uint64_t kSpread = 0x9e3779b97f4a7c15ULL;
+        if (seen.insert(run.number ^ (kSpread * (series + 1))).second) {
+          plan.runs.push_back({series, std::move(run)});
+        }
+      });
     }
   }
   return plan;
+}
+
+std::vector<Run> all_combinations(std::vector<Choices> choices) {
+  sort_parameters(choices);
+  const std::vector<Patch> patches = patches_of(choices);
+  check_size(total_size(patches));
+  std::unordered_set<std::uint64_t> seen;
+  std::vector<Run> runs;
+  for (const Patch& patch : patches) {
+    expand(patch, choices, "", [&](Run&& run) {
+      if (seen.insert(run.number).second) {
+        runs.push_back(std::move(run));
+      }
+    });
+  }
+  return runs;
 }
 
 std::size_t count_runs(const Study& study, const std::string& preset_name) {
   const Preset* preset = find_preset(study, preset_name);
   std::size_t total = 0;
   for (const Grid* grid : grids_of(study, preset)) {
-    const std::vector<Choices> parameters = merged_parameters(study, *grid, preset);
-    const models::Setting* model = models::find_setting("model");
-    const auto given = std::ranges::find(parameters, model, &Choices::setting);
-    const std::vector<std::string> kinds =
-        given == parameters.end() ? std::vector{models::model_name(models::RunSpec{}.model)} : given->values;
-    const models::Setting* task = models::find_setting("task");
-    const auto given_tasks = std::ranges::find(parameters, task, &Choices::setting);
-    const std::vector<std::string> tasks =
-        given_tasks == parameters.end() ? std::vector{models::RunSpec{}.task} : given_tasks->values;
-    // Which settings mean something depends on these two.
-    for (const std::string& kind : kinds) {
-      for (const std::string& name : tasks) {
-        models::RunSpec named;
-        model->set(named, kind);
-        const models::RunSpec spec = models::starting_spec(name, named.model);
-        std::size_t count = 1;
-        for (const Choices& choice : parameters) {
-          const bool counts = choice.setting != model && choice.setting != task;
-          count *= counts && models::applies(*choice.setting, spec) ? choice.values.size() : 1;
-        }
-        total += count;
-      }
-    }
+    total = std::max(total, total + total_size(patches_of(merged_parameters(study, *grid, preset))));
   }
   return total;
 }
 
 std::size_t different_runs(const StudyPlan& plan) {
-  std::unordered_set<std::string> ids;
+  RunSet runs(plan.runs.size());
   for (const PlannedRun& run : plan.runs) {
-    ids.insert(run.id);
+    runs.insert(run.number());
   }
-  return ids.size();
+  return runs.size();
 }
 
-std::vector<models::RunSpec> missing_runs(const StudyPlan& plan, const std::unordered_set<std::string>& finished) {
-  std::unordered_set<std::string> seen;
-  std::vector<models::RunSpec> missing;
+std::vector<Run> missing_runs(const StudyPlan& plan, const RunSet& finished) {
+  RunSet seen(plan.runs.size());
+  std::vector<Run> missing;
   for (const PlannedRun& run : plan.runs) {
-    if (!finished.contains(run.id) && seen.insert(run.id).second) {
-      missing.push_back(run.spec);
+    if (!finished.contains(run.number()) && seen.insert(run.number()).second) {
+      missing.push_back(run.run);
     }
   }
   return missing;

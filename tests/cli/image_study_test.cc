@@ -64,7 +64,7 @@ TEST_F(ImageStudyRun, FromTheFirstRunToTheReport) {
   const std::string out = output(words_of("study run digits.yaml --out out"));
   EXPECT_NE(out.find("12 of 12 runs to train"), std::string::npos) << out;
   EXPECT_NE(out.find("Report: out/report.html"), std::string::npos) << out;
-  EXPECT_EQ(count("SELECT count(*) FROM image_details"), 24);
+  EXPECT_EQ(count("SELECT count(*) FROM blobs WHERE name LIKE 'details/%'"), 24);
   EXPECT_NE(folder_.read("out/report.html").find("Small digits"), std::string::npos);
   const json first = json_output("report out --json");
   EXPECT_EQ(first["overview"]["done"], 12);
@@ -82,7 +82,7 @@ TEST_F(ImageStudyRun, FromTheFirstRunToTheReport) {
 
   // As if some had never been trained: only those are, and all is as it was.
   execute("DELETE FROM runs WHERE id IN (SELECT id FROM runs ORDER BY id LIMIT 5)");
-  for (const char* table : {"results", "curves", "weights", "image_details"}) {
+  for (const char* table : {"results", "blobs"}) {
     execute("DELETE FROM " + std::string(table) + " WHERE run NOT IN (SELECT id FROM runs)");
   }
   EXPECT_NE(output(words_of("study status out")).find("5 of 12 runs are left"), std::string::npos);
@@ -126,11 +126,11 @@ TEST_F(ImageStudyRun, TheBuiltInStudyRunsToItsReport) {
 TEST_F(ImageStudyRun, DamagedDetailsAreOneClearLine) {
   output(words_of("study run digits.yaml --out out series=known lr=0.01 seed=0"));
   for (const char* details : {"{}", R"({"modules": 7, "combinations": [], "examples": []})"}) {
-    execute("UPDATE image_details SET details = '" + std::string(details) + "'");
+    execute("UPDATE blobs SET data = '" + std::string(details) + "' WHERE name LIKE 'details/%'");
     expect_refused("report out", {"out/study.sqlite", "damaged"});
   }
   // What is no object at all says nothing.
-  execute("UPDATE image_details SET details = 'what'");
+  execute("UPDATE blobs SET data = 'what' WHERE name LIKE 'details/%'");
   EXPECT_TRUE(json_output("report out --json")["gallery"][0]["images"].is_null());
 }
 

@@ -92,7 +92,6 @@ TEST_F(Sculpt, BadSettingsAreOneClearLine) {
     EXPECT_EQ(test::lines_of(outcome.err).size(), 1U) << outcome.err;
     EXPECT_NE(outcome.err.find(bad.part), std::string::npos) << bad.words << "\n" << outcome.err;
   }
-  EXPECT_EQ(run(words_of("train --model sculpted")).exit_code, 2);
 }
 
 TEST_F(Sculpt, AStudyRunsResumesAndReports) {

@@ -112,7 +112,7 @@ class StudyTest : public test::ProgramTest {
   // As if these had never been trained.
   void remove_runs(const std::string& folder, const std::string& which) const {
     execute(folder, "DELETE FROM runs WHERE " + which);
-    for (const char* table : {"results", "task_results", "curves", "weights"}) {
+    for (const char* table : {"results", "blobs"}) {
       execute(folder, "DELETE FROM " + std::string(table) + " WHERE run NOT IN (SELECT id FROM runs)");
     }
   }
@@ -365,8 +365,8 @@ TEST_F(StudyTest, KeepDecidesWhatIsKept) {
   std::set<std::map<std::string, std::string>> different;
   for (const auto& [keep, curves, weights] : expected) {
     EXPECT_EQ(train("--out " + std::string(keep) + " keep=" + keep), 32);
-    EXPECT_EQ(rows(keep, "curves"), curves) << keep;
-    EXPECT_EQ(rows(keep, "weights"), weights) << keep;
+    EXPECT_EQ(rows(keep, "blobs WHERE name = 'curve'"), curves) << keep;
+    EXPECT_EQ(rows(keep, "blobs WHERE name LIKE 'weights/%'"), weights) << keep;
     EXPECT_EQ(rows(keep, "results"), 64) << keep;
     different.insert(tables(keep));
   }
@@ -445,7 +445,7 @@ TEST_F(StudyTest, BadFiles) {
           {"bad.yaml:3", "did you mean 'flops'?"});
   refused("parameters: {lr: 0.1}\nclaims:\n  - {id: C, text: t, over: [x], checks: [{value: a, measure: flops}]}\n",
           {"bad.yaml:3", "'x'"});
-  refused("parameters: {seed: 0..3000, split_seed: 0..3000}\n", {"more than 5000000 runs"});
+  refused("parameters: {seed: 0..3000, split_seed: 0..3000}\n", {"9006001 runs", "at most 5000000"});
 }
 
 TEST_F(StudyTest, BadStores) {
@@ -479,10 +479,10 @@ TEST_F(StudyTest, BadStores) {
 
 TEST_F(StudyTest, DamagedWeightsAndCurves) {
   train("--out out");
-  execute("out", "UPDATE weights SET data = x'0102'");
+  execute("out", "UPDATE blobs SET data = x'0102' WHERE name LIKE 'weights/%'");
   expect_refused("report out", {"out/study.sqlite", "damaged"});
   train("--out curves");
-  execute("curves", "UPDATE curves SET data = substr(data, 1, 20)");
+  execute("curves", "UPDATE blobs SET data = substr(data, 1, 20) WHERE name = 'curve'");
   expect_refused("report curves", {"curves/study.sqlite", "damaged"});
   EXPECT_EQ(run("export curves --csv").exit_code, 0) << "which needs none";
   const Outcome outcome = run("export curves --csv --curves");

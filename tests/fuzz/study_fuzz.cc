@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdlib>
 
 #include "core/errors.h"
@@ -58,9 +59,14 @@ void expect_plan(const Study& study, const std::string& preset) {
   if (!plan.runs.empty()) {
     expect_axes(study, plan, plan.runs.front());
   }
+  const auto tasks = plan.tasks();
   for (const modlab::studies::PlannedRun& run : plan.runs) {
-    if (run.series >= plan.series.size() || run.values.size() != plan.axes.size() ||
-        !plan.suites.contains(run.spec.task)) {
+    const bool has_axes = std::ranges::all_of(plan.axes, [&](const std::string& axis) {
+      const modlab::settings::Values& values = run.run.values;
+      return !values.has(axis) || plan.value(run, axis) == modlab::settings::setting_text(values.get(axis));
+    });
+    if (run.series >= plan.series.size() || run.run.kind == nullptr || !has_axes ||
+        !tasks.contains(run.run.values.text("task"))) {
       std::abort();
     }
   }

@@ -5,14 +5,16 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../src"
 declare -A allowed=(
   [core]="core"
   [io]="core io"
+  [settings]="core io settings"
   [tasks]="core io tasks"
   [engine]="core engine hwy"
-  [models]="core io tasks engine models"
-  [measures]="core io tasks engine models measures"
-  [methods]="core io tasks engine models measures methods"
-  [studies]="core io tasks engine models measures methods studies"
-  [report]="core io tasks engine models measures methods studies report"
-  [cli]="core io tasks engine models measures methods studies report cli bench"
+  [models]="core io settings tasks engine models"
+  [measures]="core io settings tasks engine models measures"
+  [methods]="core io settings tasks engine models measures methods"
+  [experiments]="core io settings tasks engine models measures methods experiments"
+  [studies]="core io settings tasks engine models measures methods experiments studies"
+  [report]="core io settings tasks engine models measures methods experiments studies report"
+  [cli]="core io settings tasks engine models measures methods experiments studies report cli bench"
 )
 failed=0
 for room in */; do

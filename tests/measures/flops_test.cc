@@ -5,7 +5,7 @@
 #include <map>
 
 #include "models/blueprint.h"
-#include "models/settings.h"
+#include "models/training_settings.h"
 #include "tasks/task_file.h"
 
 namespace modlab::measures {
@@ -25,7 +25,7 @@ using Settings = std::vector<std::pair<const char*, const char*>>;
 FlopCount count(const Settings& values, Counting counting = Counting::kPaper) {
   models::RunSpec spec;
   for (const auto& [name, value] : values) {
-    models::find_setting(name)->set(spec, value);
+    models::bit_settings().set(spec, name, value);
   }
   const tasks::TaskSuite suite = tasks::load_task(spec.task);
   return count_flops(models::resolve(spec, suite), suite, counting);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "models/blueprint.h"
-#include "models/settings.h"
+#include "models/training_settings.h"
 #include "tasks/task_file.h"
 
 namespace modlab::test {
@@ -46,7 +46,7 @@ inline HandMade hand_made(tasks::TaskSuite suite, const std::vector<std::pair<co
   HandMade network;
   network.suite = std::move(suite);
   for (const auto& [name, value] : values) {
-    models::find_setting(name)->set(network.spec, value);
+    models::bit_settings().set(network.spec, name, value);
   }
   network.spec = models::resolve(network.spec, network.suite);
   network.blueprint = models::make_blueprint(network.spec, network.suite);

@@ -359,15 +359,15 @@ TEST(Detect, EverySettingTakesEveryShape) {
       small_network({1, 1}, {"0>0"}), small_network({2, 1, 1}, {"0>0 1>0", ""}),
       small_network({3, 2, 2}, {"0>0 1>1 2>1", "0>0 1>0"}), full_network({3, 1, 3, 1}), kOverlapThree};
   for (const LayeredNetwork& network : networks) {
-    for (const std::string& direction : models::choice_names<Direction>()) {
-      for (const std::string& distance : models::choice_names<Distance>()) {
-        for (const std::string& index : models::choice_names<ClusterIndex>()) {
+    for (const std::string& direction : methods::choice_names<Direction>()) {
+      for (const std::string& distance : methods::choice_names<Distance>()) {
+        for (const std::string& index : methods::choice_names<ClusterIndex>()) {
           for (const int hops : {0, 1, 99}) {
             for (const bool weighted : {false, true}) {
               DetectSettings settings;
-              settings.direction = models::read_choice<Direction>("direction", direction);
-              settings.distance = models::read_choice<Distance>("distance", distance);
-              settings.index = models::read_choice<ClusterIndex>("index", index);
+              settings.direction = methods::read_choice<Direction>("direction", direction);
+              settings.distance = methods::read_choice<Distance>("distance", distance);
+              settings.index = methods::read_choice<ClusterIndex>("index", index);
               settings.linkage = distance == "euclidean" ? Linkage::kWard : Linkage::kComplete;
               settings.hops = hops;
               settings.weighted = weighted;

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "models/population.h"
-#include "models/settings.h"
+#include "models/training_settings.h"
 
 namespace modlab {
 namespace {
@@ -67,7 +67,7 @@ RunSpec spec_of(const Case& test_case) {
   spec.epochs = 30;
   spec.seed = 11;
   for (const auto& [name, value] : test_case.settings) {
-    models::find_setting(name)->set(spec, value);
+    models::bit_settings().set(spec, name, value);
   }
   return spec;
 }

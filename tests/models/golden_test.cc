@@ -6,8 +6,8 @@
 #include <numeric>
 
 #include "models/learned_routing.h"
-#include "models/settings.h"
 #include "models/step_runner.h"
+#include "models/training_settings.h"
 #include "tasks/task_file.h"
 
 namespace modlab {

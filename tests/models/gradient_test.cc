@@ -5,8 +5,8 @@
 
 #include "core/random.h"
 #include "core/text.h"
-#include "models/settings.h"
 #include "models/surrogate.h"
+#include "models/training_settings.h"
 #include "tasks/task_file.h"
 
 namespace modlab {
@@ -77,7 +77,7 @@ models::RunSpec read_spec(const std::string& text) {
   models::RunSpec spec;
   for (const std::string& word : split_text(text, ' ')) {
     const std::size_t equals = word.find('=');
-    models::find_setting(word.substr(0, equals))->set(spec, word.substr(equals + 1));
+    models::bit_settings().set(spec, word.substr(0, equals), word.substr(equals + 1));
   }
   return spec;
 }

@@ -11,8 +11,8 @@
 #include "core/random.h"
 #include "core/text.h"
 #include "engine/solo/pixels.h"
-#include "models/blueprint.h"
-#include "models/settings.h"
+#include "models/images/image_blueprint.h"
+#include "models/training_settings.h"
 #include "small_images.h"
 #include "tasks/task_file.h"
 
@@ -72,23 +72,19 @@ class ImageGradientTest : public testing::TestWithParam<Case> {
   ImageGradientTest() {
     const test::SmallImages files{.rows = GetParam().size, .columns = GetParam().size, .per_digit = 1};
     files.write(folder_);
-    std::string task = "mnist-xor-and";
-    const std::vector<std::string> words = split_text(GetParam().settings, ' ');
-    for (const std::string& word : words) {
-      task = word.starts_with("task=") ? word.substr(5) : task;
-    }
-    spec_ = models::starting_spec(task);
-    for (const std::string& word : words) {
+    spec_ = models::published_image_spec();
+    spec_.task = "mnist-xor-and";
+    for (const std::string& word : split_text(GetParam().settings, ' ')) {
       const std::size_t equals = word.find('=');
-      models::find_setting(word.substr(0, equals))->set(spec_, word.substr(equals + 1));
+      models::image_settings().set(spec_, word.substr(0, equals), word.substr(equals + 1));
     }
     spec_.images = files.images(folder_.file(""));
     spec_.labels = files.labels(folder_.file(""));
     suite_ = tasks::load_task(spec_.task);
     spec_ = models::resolve(spec_, suite_);
     blueprint_ = models::make_blueprint(spec_, suite_);
-    lane_ = models::make_lane(spec_, blueprint_, suite_);
-    network_ = models::make_image_network<double>(blueprint_, engine::solo::oracle_kernels());
+    lane_ = models::make_lane(spec_, blueprint_);
+    network_ = models::make_network<double>(blueprint_, engine::solo::oracle_kernels());
     make_batch();
   }
 
@@ -186,9 +182,9 @@ class ImageGradientTest : public testing::TestWithParam<Case> {
 
   static constexpr int kImages = 7;
   test::TemporaryFolder folder_;
-  models::RunSpec spec_;
+  models::ImageSpec spec_;
   tasks::TaskSuite suite_;
-  models::Blueprint blueprint_;
+  models::ImageBlueprint blueprint_;
   engine::LaneSettings lane_;
   std::unique_ptr<engine::solo::Network<double>> network_;
   PixelImages images_;

@@ -15,7 +15,7 @@
 #include "engine/solo/optimizer.h"
 #include "models/images/image_samples.h"
 #include "models/population.h"
-#include "models/settings.h"
+#include "models/training_settings.h"
 #include "small_images.h"
 #include "tasks/task_file.h"
 
@@ -24,7 +24,7 @@ namespace {
 
 using engine::LaneResult;
 using engine::Part;
-using models::RunSpec;
+using models::ImageSpec;
 
 struct Case {
   const char* name;
@@ -68,18 +68,14 @@ constexpr Case kCases[] = {
 class ImageTraining : public testing::Test {
  protected:
   // Small images of that size, and a run on them.
-  RunSpec spec_of(const std::string& settings, int rows = 8, int columns = 8) {
+  ImageSpec spec_of(const std::string& settings, int rows = 8, int columns = 8) {
     const test::SmallImages files{
         .rows = rows, .columns = columns, .name = std::to_string(rows) + "x" + std::to_string(columns)};
     if (written_.insert(files.name).second) {
       files.write(folder_);
     }
-    const std::vector<std::string> words = split_text(settings, ' ');
-    std::string task = "mnist-xor-and";
-    for (const std::string& word : words) {
-      task = word.starts_with("task=") ? word.substr(5) : task;
-    }
-    RunSpec spec = models::starting_spec(task);
+    ImageSpec spec = models::published_image_spec();
+    spec.task = "mnist-xor-and";
     spec.images = files.images(folder_.file(""));
     spec.labels = files.labels(folder_.file(""));
     spec.epochs = 2;
@@ -87,22 +83,26 @@ class ImageTraining : public testing::Test {
     spec.test_samples = 2;
     spec.batch_size = 32;
     spec.seed = 11;
-    for (const std::string& word : words) {
+    for (const std::string& word : split_text(settings, ' ')) {
       const std::size_t equals = word.find('=');
-      models::find_setting(word.substr(0, equals))->set(spec, word.substr(equals + 1));
+      models::image_settings().set(spec, word.substr(0, equals), word.substr(equals + 1));
     }
     return spec;
   }
 
-  static std::vector<LaneResult> train(const std::vector<RunSpec>& runs, int threads = 1,
+  static std::vector<LaneResult> train(const std::vector<ImageSpec>& runs, int threads = 1,
                                        const std::string& target = engine::supported_targets().front()) {
-    const models::Plan plan = models::make_plan(runs);
+    const models::ImagePlan plan = models::make_plan(runs);
     std::vector<LaneResult> results(runs.size());
     engine::Progress progress;
     models::train_population(
         plan, threads, engine::kernels_for(target), progress,
-        [&](std::size_t run, const models::Blueprint&, LaneResult&& result) { results[run] = std::move(result); });
-    EXPECT_EQ(progress.epochs_done, models::total_epochs(plan));
+        [&](std::size_t run, const models::ImageBlueprint&, LaneResult&& result) { results[run] = std::move(result); });
+    std::int64_t epochs = 0;
+    for (const ImageSpec& run : plan.runs) {
+      epochs += run.epochs;
+    }
+    EXPECT_EQ(progress.epochs_done, epochs);
     return results;
   }
 
@@ -123,7 +123,7 @@ bool same_bits(const LaneResult& a, const LaneResult& b) {
 class ImageKinds : public ImageTraining, public testing::WithParamInterface<Case> {
  protected:
   ImageKinds() : spec_(spec_of(GetParam().settings, GetParam().rows, GetParam().columns)) {}
-  RunSpec spec_;
+  ImageSpec spec_;
 };
 
 TEST_P(ImageKinds, SameBitsOnEveryTarget) {
@@ -134,8 +134,8 @@ TEST_P(ImageKinds, SameBitsOnEveryTarget) {
 }
 
 TEST_P(ImageKinds, AreTrainedAndScored) {
-  const models::Plan plan = models::make_plan({spec_});
-  const RunSpec& spec = plan.runs.front();
+  const models::ImagePlan plan = models::make_plan(std::vector{spec_});
+  const ImageSpec& spec = plan.runs.front();
   const models::PartRows rows = models::part_rows(spec, plan.suite_of(spec));
   const LaneResult result = train({spec_}).front();
   ASSERT_EQ(result.curve.size(), 2U);
@@ -151,7 +151,7 @@ TEST_P(ImageKinds, AreTrainedAndScored) {
       EXPECT_TRUE(diverges || (score.loss > 0 && std::isfinite(score.loss))) << score.loss;
     }
   }
-  const engine::LaneSettings lane = models::make_lane(spec, plan.groups.front().blueprint, plan.suite_of(spec));
+  const engine::LaneSettings lane = models::make_lane(spec, plan.groups.front().blueprint);
   const std::vector<float>& moved = result.last.parameters;
   ASSERT_EQ(moved.size(), lane.initial.size());
   for (const engine::Tensor& tensor : plan.groups.front().blueprint.layout.tensors) {
@@ -172,14 +172,14 @@ TEST_P(ImageKinds, PaddingStaysZero) {
   if (spec_.lr > 1000) {
     return;  // what is not a number is so everywhere
   }
-  const models::Plan plan = models::make_plan({spec_});
-  const RunSpec& spec = plan.runs.front();
-  const models::Blueprint& blueprint = plan.groups.front().blueprint;
+  const models::ImagePlan plan = models::make_plan(std::vector{spec_});
+  const ImageSpec& spec = plan.runs.front();
+  const models::ImageBlueprint& blueprint = plan.groups.front().blueprint;
   const engine::Kernels<float>& kernels = engine::kernels();
-  const auto network = models::make_image_network<float>(blueprint, engine::solo::kernels_for(kernels.target));
+  const auto network = models::make_network<float>(blueprint, engine::solo::kernels_for(kernels.target));
   const auto pixels = models::load_pixels(spec);
   const engine::solo::Data data = models::make_image_samples(spec, plan.suite_of(spec), *pixels);
-  const engine::LaneSettings lane = models::make_lane(spec, blueprint, plan.suite_of(spec));
+  const engine::LaneSettings lane = models::make_lane(spec, blueprint);
   engine::Progress progress;
   ASSERT_EQ(engine::solo::train_solo(kernels, *network, data, blueprint.block, lane, progress).size(), 1U);
   engine::solo::Parameters<float>& parameters = network->parameters();
@@ -195,18 +195,18 @@ TEST_P(ImageKinds, PaddingStaysZero) {
 
 // Whether an update takes gradients from memory or has them computed piece by piece, the bits are the same.
 TEST_P(ImageKinds, LateGradientsAreTheSame) {
-  const models::Plan plan = models::make_plan({spec_});
-  const RunSpec& spec = plan.runs.front();
-  const models::Blueprint& blueprint = plan.groups.front().blueprint;
+  const models::ImagePlan plan = models::make_plan(std::vector{spec_});
+  const ImageSpec& spec = plan.runs.front();
+  const models::ImageBlueprint& blueprint = plan.groups.front().blueprint;
   const engine::Kernels<float>& kernels = engine::kernels();
   const auto pixels = models::load_pixels(spec);
   const engine::solo::Data data = models::make_image_samples(spec, plan.suite_of(spec), *pixels);
-  const engine::LaneSettings lane = models::make_lane(spec, blueprint, plan.suite_of(spec));
+  const engine::LaneSettings lane = models::make_lane(spec, blueprint);
   const engine::solo::SampleList& list = data[Part::kTrain];
   const int rows = std::min(100, list.count());
   std::vector<float> saved[2];
   for (const bool late : {false, true}) {
-    const auto network = models::make_image_network<float>(blueprint, engine::solo::kernels_for(kernels.target));
+    const auto network = models::make_network<float>(blueprint, engine::solo::kernels_for(kernels.target));
     network->parameters().load(lane.initial);
     engine::solo::Optimizer optimizer(kernels, *network, spec.optimizer, lane);
     const engine::solo::Step<float> step{
@@ -233,7 +233,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, ImageKinds, testing::ValuesIn(kCases),
                          [](const auto& parameter) { return std::string(parameter.param.name); });
 
 TEST_F(ImageTraining, AloneAndAmongOthersOnOneAndTwoThreads) {
-  std::vector<RunSpec> crowd;
+  std::vector<ImageSpec> crowd;
   for (const char* settings :
        {"model=dense hidden=40", "model=modular image_widths=30", "model=modular-shared",
         "model=modular image_widths=30 gumbel=batch", "model=modular-shared-fcms batch_size=200"}) {
@@ -243,10 +243,6 @@ TEST_F(ImageTraining, AloneAndAmongOthersOnOneAndTwoThreads) {
       crowd.back().split_seed = 40 + static_cast<std::uint32_t>(seed);
     }
   }
-  // Networks on bits, which are trained side by side, do not disturb them.
-  RunSpec bits;
-  bits.epochs = 3;
-  crowd.insert(crowd.begin() + 3, bits);
   const std::vector<LaneResult> on_one = train(crowd, 1);
   const std::vector<LaneResult> on_two = train(crowd, 2);
   for (std::size_t run = 0; run < crowd.size(); ++run) {
@@ -260,10 +256,10 @@ TEST_F(ImageTraining, AloneAndAmongOthersOnOneAndTwoThreads) {
 
 // A run that is stopped leaves nothing behind, and those before it stay.
 TEST_F(ImageTraining, StoppedInTheMiddle) {
-  std::vector<RunSpec> runs(2, spec_of("model=modular image_widths=30"));
+  std::vector<ImageSpec> runs(2, spec_of("model=modular image_widths=30"));
   runs[0].epochs = 1;
   runs[1].epochs = 10'000'000;
-  const models::Plan plan = models::make_plan(runs);
+  const models::ImagePlan plan = models::make_plan(runs);
   engine::Progress progress;
   std::atomic<int> finished{0};
   std::thread stopper([&] {
@@ -274,7 +270,7 @@ TEST_F(ImageTraining, StoppedInTheMiddle) {
     progress.stop = true;
   });
   models::train_population(plan, 2, engine::kernels(), progress,
-                           [&](std::size_t run, const models::Blueprint&, LaneResult&& result) {
+                           [&](std::size_t run, const models::ImageBlueprint&, LaneResult&& result) {
                              EXPECT_EQ(run, 0U);
                              EXPECT_EQ(result.last.epoch, 1);
                              ++finished;
@@ -284,11 +280,11 @@ TEST_F(ImageTraining, StoppedInTheMiddle) {
 }
 
 TEST_F(ImageTraining, ScoresAreThoseOfTheSavedParameters) {
-  const models::Plan plan = models::make_plan({spec_of("model=modular-shared epochs=4 batch_size=16")});
-  const RunSpec& spec = plan.runs.front();
+  const models::ImagePlan plan = models::make_plan(std::vector{spec_of("model=modular-shared epochs=4 batch_size=16")});
+  const ImageSpec& spec = plan.runs.front();
   const LaneResult result = train({spec}).front();
-  const auto network = models::make_image_network<float>(plan.groups.front().blueprint,
-                                                         engine::solo::kernels_for(engine::kernels().target));
+  const auto network =
+      models::make_network<float>(plan.groups.front().blueprint, engine::solo::kernels_for(engine::kernels().target));
   const auto pixels = models::load_pixels(spec);
   const engine::solo::Data data = models::make_image_samples(spec, plan.suite_of(spec), *pixels);
   for (const engine::Snapshot* snapshot : {&result.best, &result.last}) {
@@ -314,14 +310,14 @@ TEST_F(ImageTraining, ScoresAreThoseOfTheSavedParameters) {
 
 // Gradient descent ends in a bad place now and then, but not six times.
 TEST_F(ImageTraining, EasyImagesAreLearned) {
-  std::vector<RunSpec> runs;
+  std::vector<ImageSpec> runs;
   for (int seed = 0; seed < 6; ++seed) {
     runs.push_back(
         spec_of("model=modular-shared-fcms epochs=30 samples=20 lr=0.003 batch_size=16 test_samples=10 image_widths=64 "
                 "module_widths=30,30"));
     runs.back().seed = static_cast<std::uint64_t>(seed);
   }
-  const models::Plan plan = models::make_plan(runs);
+  const models::ImagePlan plan = models::make_plan(runs);
   const models::PartRows rows = models::part_rows(plan.runs.front(), plan.suite_of(plan.runs.front()));
   double seen = 0;
   double unseen = 0;
@@ -338,7 +334,7 @@ TEST_F(ImageTraining, EasyImagesAreLearned) {
 
 TEST_F(ImageTraining, PartsHaveThePublishedSizes) {
   const auto rows_of = [&](const std::string& settings) {
-    const models::Plan plan = models::make_plan({spec_of(settings)});
+    const models::ImagePlan plan = models::make_plan(std::vector{spec_of(settings)});
     return models::part_rows(plan.runs.front(), plan.suite_of(plan.runs.front()));
   };
   // Of 64 combinations at ratio 0.8: 51, 6 and 7; ten images of each digit.

@@ -7,7 +7,6 @@
 #include "core/errors.h"
 #include "models/images/image_samples.h"
 #include "models/population.h"
-#include "models/settings.h"
 #include "tasks/task_file.h"
 
 namespace modlab {
@@ -47,7 +46,8 @@ TEST_F(RealMnist, TheFirstPairsOfThePublishedSplits) {
       {41, 2, 3, {{42271, 35162}, {36998, 28199}, {25717, 24358}}, {{4170, 3595}, {3636, 2911}, {2525, 2527}}},
       {42, 2, 7, {{12254, 32988}, {2714, 54882}, {29967, 1919}}, {{1192, 3421}, {267, 5688}, {2946, 215}}}};
   for (const Fixture& fixture : kFixtures) {
-    models::RunSpec spec = models::starting_spec("mnist-xor-and");
+    models::ImageSpec spec = models::published_image_spec();
+    spec.task = "mnist-xor-and";
     spec.split_seed = fixture.seed;
     const tasks::TaskSuite suite = tasks::load_task(spec.task);
     const tasks::ImageSamples samples = models::draw_image_samples(models::resolve(spec, suite), suite, *data_);
@@ -68,9 +68,10 @@ TEST_F(RealMnist, TheFirstPairsOfThePublishedSplits) {
 
 // Of the seven unseen combinations of split 40 at ratio 0.8 a network that always says 0 has 78.57 % of the bits.
 TEST_F(RealMnist, KnownRoutingGeneralisesToUnseenCombinations) {
-  std::vector<models::RunSpec> runs;
+  std::vector<models::ImageSpec> runs;
   for (const std::uint64_t seed : {0, 1}) {
-    models::RunSpec spec = models::starting_spec("mnist-xor-and");
+    models::ImageSpec spec = models::published_image_spec();
+    spec.task = "mnist-xor-and";
     spec.model = models::ModelKind::kSharedFcms;
     spec.split_seed = 40;
     spec.samples = 300;
@@ -78,13 +79,13 @@ TEST_F(RealMnist, KnownRoutingGeneralisesToUnseenCombinations) {
     spec.seed = seed;
     runs.push_back(spec);
   }
-  const models::Plan plan = models::make_plan(runs);
+  const models::ImagePlan plan = models::make_plan(runs);
   const models::PartRows rows = models::part_rows(plan.runs.front(), plan.suite_of(plan.runs.front()));
   double unseen = 0;
   double seen = 0;
   engine::Progress progress;
   models::train_population(plan, 2, engine::kernels(), progress,
-                           [&](std::size_t, const models::Blueprint&, engine::LaneResult&& result) {
+                           [&](std::size_t, const models::ImageBlueprint&, engine::LaneResult&& result) {
                              const auto accuracy = [&](Part part, int samples) {
                                return 100.0 * result.best.scores[part].right_bits / (samples * rows.outputs);
                              };

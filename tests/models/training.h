@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "models/population.h"
-#include "models/settings.h"
+#include "models/training_settings.h"
 
 namespace modlab::test {
 
@@ -31,7 +31,7 @@ inline Trained train_seeds(const std::vector<std::pair<const char*, const char*>
   for (int seed = 0; seed < seeds; ++seed) {
     models::RunSpec spec;
     for (const auto& [name, value] : values) {
-      models::find_setting(name)->set(spec, value);
+      models::bit_settings().set(spec, name, value);
     }
     spec.seed = static_cast<std::uint64_t>(seed);
     runs.push_back(spec);

@@ -3,20 +3,28 @@
 #include <gtest/gtest.h>
 
 #include "models/blueprint.h"
-#include "models/settings.h"
+#include "models/images/image_blueprint.h"
+#include "models/training_settings.h"
 #include "tasks/task_file.h"
 
 namespace modlab::models {
 namespace {
 
-Blueprint blueprint_of(const std::vector<std::pair<const char*, const char*>>& values) {
-  RunSpec spec;
+using Texts = std::vector<std::pair<const char*, const char*>>;
+
+template <typename Spec>
+auto blueprint_with(const settings::SpecTable<Spec>& table, const Texts& values) {
+  Spec spec;
   for (const auto& [name, value] : values) {
-    find_setting(name)->set(spec, value);
+    table.set(spec, name, value);
   }
   const tasks::TaskSuite suite = tasks::load_task(spec.task);
   return make_blueprint(resolve(spec, suite), suite);
 }
+
+Blueprint blueprint_of(const Texts& values) { return blueprint_with(bit_settings(), values); }
+
+std::size_t image_parameters(const Texts& values) { return blueprint_with(image_settings(), values).layout.count; }
 
 // Column U: what an update touches, weights and selection vectors but no biases.
 std::size_t updated_weights(const engine::Layout& layout) {
@@ -69,17 +77,17 @@ TEST(WeightCounts, AllParametersOfTheTwoTaskNetworks) {
 // Spec 3.10.
 TEST(WeightCounts, AllParametersOfTheImageNetworks) {
   const char* const task = "mnist-xor-and";
-  EXPECT_EQ(blueprint_of({{"task", task}, {"model", "dense"}}).layout.count, 443274U);
-  EXPECT_EQ(blueprint_of({{"task", task}, {"model", "sparse"}}).layout.count, 443274U);
-  EXPECT_EQ(blueprint_of({{"task", task}, {"model", "modular"}}).layout.count, 218137U);
-  EXPECT_EQ(blueprint_of({{"task", task}, {"model", "modular-fc"}}).layout.count, 218137U);
-  EXPECT_EQ(blueprint_of({{"task", task}, {"model", "modular-shared"}}).layout.count, 109071U);
-  EXPECT_EQ(blueprint_of({{"task", task}, {"model", "modular-shared-fcms"}}).layout.count, 109071U);
+  EXPECT_EQ(image_parameters({{"task", task}, {"model", "dense"}}), 443274U);
+  EXPECT_EQ(image_parameters({{"task", task}, {"model", "sparse"}}), 443274U);
+  EXPECT_EQ(image_parameters({{"task", task}, {"model", "modular"}}), 218137U);
+  EXPECT_EQ(image_parameters({{"task", task}, {"model", "modular-fc"}}), 218137U);
+  EXPECT_EQ(image_parameters({{"task", task}, {"model", "modular-shared"}}), 109071U);
+  EXPECT_EQ(image_parameters({{"task", task}, {"model", "modular-shared-fcms"}}), 109071U);
   // Two convolutions leave 512 numbers for 36-36-36-36-2.
-  EXPECT_EQ(blueprint_of({{"task", task}, {"model", "cnn"}}).layout.count,
+  EXPECT_EQ(image_parameters({{"task", task}, {"model", "cnn"}}),
             12U * (2 * 25 + 1) + 32 * (12 * 25 + 1) + 36 * (512 + 1) + 3 * 36 * (36 + 1) + 2 * (36 + 1));
   // A second shared reader: 784-128-64-3, and its selection vectors.
-  EXPECT_EQ(blueprint_of({{"task", task}, {"model", "modular-shared"}, {"image_pool", "2"}}).layout.count,
+  EXPECT_EQ(image_parameters({{"task", task}, {"model", "modular-shared"}, {"image_pool", "2"}}),
             109071U + 784 * 128 + 128 + 128 * 64 + 64 + 64 * 3 + 3 + 2);
 }
 

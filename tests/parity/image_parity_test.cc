@@ -11,8 +11,8 @@
 #include "engine/solo/optimizer.h"
 #include "engine/solo/pixels.h"
 #include "io/safetensors.h"
-#include "models/blueprint.h"
-#include "models/settings.h"
+#include "models/images/image_blueprint.h"
+#include "models/training_settings.h"
 
 namespace modlab {
 namespace {
@@ -58,16 +58,11 @@ tasks::TaskSuite suite_of(int images) {
 class ImageParityTest : public testing::TestWithParam<std::string> {
  protected:
   ImageParityTest() : file_(io::read_safetensors(MODLAB_TEST_DIR "/parity/fixtures/" + GetParam() + ".safetensors")) {
-    nlohmann::json settings = nlohmann::json::parse(file_.metadata.at("settings"));
-    suite_ = suite_of(settings.at("images").get<int>());
-    settings.erase("images");  // a property of the task, not a setting
-    for (const auto& [name, value] : settings.items()) {
-      const models::Setting* setting = models::find_setting(name);
-      if (setting == nullptr) {
-        ADD_FAILURE() << "the fixture has a setting '" << name << "' that we do not know";
-        continue;
-      }
-      setting->set(spec_, models::setting_text(value));
+    nlohmann::json given = nlohmann::json::parse(file_.metadata.at("settings"));
+    suite_ = suite_of(given.at("images").get<int>());
+    given.erase("images");  // a property of the task, not a setting
+    for (const auto& [name, value] : given.items()) {
+      models::image_settings().set(spec_, name, settings::setting_text(value));
     }
     spec_ = models::resolve(spec_, suite_);
     blueprint_ = models::make_blueprint(spec_, suite_);
@@ -78,7 +73,7 @@ class ImageParityTest : public testing::TestWithParam<std::string> {
     }
     images_ = engine::solo::make_pixel_images(bytes, 28 * 28, false);
 
-    lane_ = models::make_lane(spec_, blueprint_, suite_);
+    lane_ = models::make_lane(spec_, blueprint_);
     lane_.initial = values("initial");
     if (file_.find("mask") != nullptr) {
       lane_.mask = values("mask");
@@ -123,7 +118,7 @@ class ImageParityTest : public testing::TestWithParam<std::string> {
   }
 
   void expect_ten_steps(const std::string& target, int rows_at_once, bool late = false) {
-    const auto network = models::make_image_network<float>(blueprint_, engine::solo::kernels_for(target));
+    const auto network = models::make_network<float>(blueprint_, engine::solo::kernels_for(target));
     network->parameters().load(lane_.initial);
     engine::solo::Optimizer optimizer(engine::kernels_for(target), *network, spec_.optimizer, lane_);
     for (int step = 0; step < kSteps; ++step) {
@@ -156,9 +151,9 @@ class ImageParityTest : public testing::TestWithParam<std::string> {
   }
 
   io::TensorFile file_;
-  models::RunSpec spec_;
+  models::ImageSpec spec_;
   tasks::TaskSuite suite_;
-  models::Blueprint blueprint_;
+  models::ImageBlueprint blueprint_;
   engine::solo::PixelImages images_;
   engine::LaneSettings lane_;
   std::vector<double> logits_;

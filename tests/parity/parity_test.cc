@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "io/safetensors.h"
-#include "models/settings.h"
 #include "models/step_runner.h"
+#include "models/training_settings.h"
 #include "tasks/task_file.h"
 
 namespace modlab {
@@ -33,15 +33,10 @@ models::RunSpec read_spec(const io::TensorFile& file) {
   models::RunSpec spec;
   const nlohmann::json settings = nlohmann::json::parse(file.metadata.at("settings"));
   for (const auto& [name, value] : settings.items()) {
-    const models::Setting* setting = models::find_setting(name);
-    if (setting == nullptr) {
-      ADD_FAILURE() << "the fixture has a setting '" << name << "' that we do not know";
-      continue;
-    }
     std::string text = value.is_string() ? value.get<std::string>() : value.is_null() ? "none" : value.dump();
     std::erase_if(text, [](char letter) { return letter == '[' || letter == ']'; });
     if (name != "task_input" || text != "none") {
-      setting->set(spec, text);
+      models::bit_settings().set(spec, name, text);
     }
   }
   return spec;

@@ -12,8 +12,8 @@
 #include "report/tables.h"
 #include "report/typescript_form.h"
 #include "small_images.h"
+#include "studies/batch.h"
 #include "studies/made_up_study.h"
-#include "studies/run_study.h"
 
 namespace modlab::report {
 namespace {
@@ -32,9 +32,8 @@ class ImageReport : public testing::Test {
            list(small_.images(before)) + ", labels: " + list(small_.labels(before)) + ", " + more + "}\n";
   }
   static void train(MadeUpStudy& study, studies::Keep keep = studies::Keep::kAll) {
-    engine::Progress progress;
-    studies::run_study(models::make_plan(studies::missing_runs(study.plan, {})), keep, 1, engine::kernels(), progress,
-                       study.store);
+    studies::Batch batch(studies::missing_runs(study.plan, {}), {1, &engine::kernels()}, studies::wanted_for(keep));
+    batch.execute([&](auto&& finished) { study.store.add(finished); });
   }
   static ordered_json report_of(MadeUpStudy& study) {
     const studies::Findings findings = study.findings();
@@ -156,7 +155,7 @@ TEST_F(ImageReport, WithoutWeightsAndCurvesTheRestIsShown) {
 TEST_F(ImageReport, WithoutDetailsTheRestIsShown) {
   MadeUpStudy study(parameters("task: mnist-xor-and, samples: 3, model: modular"));
   train(study);
-  io::Database(study.store.path(), io::Database::Mode::kWrite).execute("DELETE FROM image_details");
+  io::Database(study.store.path(), io::Database::Mode::kWrite).execute("DELETE FROM blobs WHERE name LIKE 'details/%'");
   const ordered_json report = report_of(study);
   expect_form(report);
   EXPECT_TRUE(report["gallery"][0]["images"].is_null());
@@ -170,17 +169,16 @@ TEST_F(ImageReport, TablesHaveThePartsOfImages) {
   const studies::Findings findings = study.findings();
   const auto rows = test::csv_rows(runs_csv(findings));
   ASSERT_EQ(rows.size(), 4U);
-  const auto results = study.store.results();
   for (const auto& row : rows) {
-    const studies::SnapshotResult& best = results.at(row.at("id")).best;
-    EXPECT_NEAR(std::stod(row.at("seen_accuracy")), best.parts[3].accuracy, 1e-6);
-    EXPECT_NEAR(std::stod(row.at("unseen_accuracy")), best.parts[2].accuracy, 1e-6);
+    const experiments::Numbers best = study.store.snapshots(row.at("id")).at("best");
+    EXPECT_NEAR(std::stod(row.at("seen_accuracy")), best.at("seen_accuracy"), 1e-6);
+    EXPECT_NEAR(std::stod(row.at("unseen_accuracy")), best.at("unseen_accuracy"), 1e-6);
   }
   write_curves_csv(findings, study.store, study.folder.file("curves.csv"));
   const auto curves = test::csv_rows(study.folder.read("curves.csv"));
   ASSERT_EQ(curves.size(), 4 * 3U);
   for (const auto& row : curves) {
-    for (const char* part : {"train_accuracy", "validation_accuracy", "test_accuracy", "seen_accuracy"}) {
+    for (const char* part : {"train_accuracy", "validation_accuracy", "unseen_accuracy", "seen_accuracy"}) {
       const double accuracy = std::stod(row.at(part));
       EXPECT_TRUE(accuracy > 0 && accuracy <= 100) << part << " " << accuracy;
     }

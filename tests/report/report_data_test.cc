@@ -5,24 +5,25 @@
 #include <cmath>
 #include <set>
 
+#include "experiments/training/curve.h"
 #include "io/compress.h"
 #include "measures/hand_made.h"
 #include "report/figure_data.h"
-#include "report/gallery.h"
+#include "report/galleries.h"
 #include "report/page.h"
 #include "report/typescript_form.h"
-#include "studies/curve.h"
 #include "studies/made_up_study.h"
 
 namespace modlab::report {
 namespace {
 
+using experiments::Result;
 using nlohmann::ordered_json;
 using studies::PlannedRun;
-using studies::RunResult;
 using test::HandMade;
 using test::made_up;
 using test::MadeUpStudy;
+using test::spec_of;
 
 ordered_json report_of(MadeUpStudy& study) {
   const studies::Findings findings = study.findings();
@@ -80,15 +81,15 @@ claims:
 
 // Modular: 80 and 82 on split 40, 84 and 86 on split 41, 10 epochs; dense 10 points less, 100 epochs. The rate 0.01 is
 // worse for everyone.
-RunResult small_result(const PlannedRun& run) {
-  const bool modular = !run.spec.is_mlp();
-  const double split = run.spec.split_seed - 40;
-  const double test = 80 + 4 * split + 2 * static_cast<double>(run.spec.seed) - (modular ? 0 : 10);
-  const bool chosen = run.spec.lr == 0.1;
-  RunResult result = made_up(95, chosen ? 90 : 60, chosen ? test : 20, modular ? 10 : 100);
+Result small_result(const PlannedRun& run) {
+  const bool modular = !spec_of(run).is_mlp();
+  const double split = spec_of(run).split_seed - 40;
+  const double test = 80 + 4 * split + 2 * static_cast<double>(spec_of(run).seed) - (modular ? 0 : 10);
+  const bool chosen = spec_of(run).lr == 0.1;
+  Result result = made_up(95, chosen ? 90 : 60, chosen ? test : 20, modular ? 10 : 100);
   result.seconds = 0.5;
   if (modular) {
-    result.best.measures.edit_distance = static_cast<double>(run.spec.seed);
+    result.snapshots["best"]["edit_distance"] = static_cast<double>(spec_of(run).seed);
   }
   return result;
 }
@@ -118,8 +119,8 @@ TEST(ReportData, HasTheFormThatThePageExpects) {
 TEST(ReportData, Overview) {
   MadeUpStudy study(kStudy, "quick");
   study.train([](const PlannedRun& run) {
-    RunResult result = small_result(run);
-    result.diverged = run.spec.is_mlp() && run.spec.lr == 0.01;
+    Result result = small_result(run);
+    result.diverged = spec_of(run).is_mlp() && spec_of(run).lr == 0.01;
     return result;
   });
   const ordered_json overview = report_of(study)["overview"];
@@ -250,7 +251,7 @@ TEST(ReportData, OfAHalfFinishedStudySaysWhatIsMissing) {
   MadeUpStudy study(kStudy, "quick");
   // Nothing modular on depth 2, and one seed of two elsewhere.
   study.train([](const PlannedRun& run) {
-    const bool there = run.spec.seed == 0 && (run.spec.is_mlp() || run.spec.task == "depth1");
+    const bool there = spec_of(run).seed == 0 && (spec_of(run).is_mlp() || spec_of(run).task == "depth1");
     return there ? std::optional(small_result(run)) : std::nullopt;
   });
   const ordered_json report = report_of(study);
@@ -336,18 +337,19 @@ void select_member(HandMade& network, std::size_t level, int slot, int member) {
 ordered_json gallery_of(const std::string& parameters, const HandMade& network) {
   MadeUpStudy study("parameters: {epochs: 2, " + parameters + "}\n");
   EXPECT_EQ(study.plan.runs.size(), 1U);
-  EXPECT_EQ(study.plan.runs[0].spec.task, network.suite.name);
-  RunResult result = made_up(90.5, 80, 70, 2);
-  result.best.measures.edit_distance = 2;
-  studies::FinishedRun run = test::finished(study.plan, study.plan.runs[0], result);
-  run.weights["best"] =
+  EXPECT_EQ(spec_of(study.plan.runs[0]).task, network.suite.name);
+  Result result = made_up(90.5, 80, 70, 2);
+  result.snapshots["best"]["edit_distance"] = 2;
+  const experiments::Run& run = study.plan.runs[0].run;
+  result = test::completed(run, result);
+  result.blobs["weights/best"] =
       io::compress({reinterpret_cast<const char*>(network.parameters.data()), network.parameters.size() * 4});
   std::vector<engine::Scores> curve(2);
   curve[0].parts[0].right_bits = 32;
   curve[1].parts[0].right_bits = 64;
   curve[1].parts[2].right_bits = 1;
-  run.curve = studies::encode_curve(curve, engine::kParts);
-  study.store.add(std::vector{run});
+  result.blobs["curve"] = experiments::encode_curve(curve, engine::kParts);
+  study.store.add(std::vector<experiments::FinishedRun>{{&run, result}});
   const ordered_json report = report_of(study);
   expect_form(report);
   return report["gallery"];
@@ -497,7 +499,7 @@ TEST(Gallery, WithoutWeightsAndCurvesTheRestIsShown) {
   MadeUpStudy study("parameters: {task: depth2, model: [modular, dense], seed: [0, 1, 2, 3, 4]}\n");
   // Test accuracies 10, 50, 30, 20, 40.
   const double accuracies[] = {10, 50, 30, 20, 40};
-  study.train([&](const PlannedRun& run) { return made_up(90, 80, accuracies[run.spec.seed]); });
+  study.train([&](const PlannedRun& run) { return made_up(90, 80, accuracies[spec_of(run).seed]); });
   const ordered_json report = report_of(study);
   expect_form(report);
   ASSERT_EQ(report["gallery"].size(), 3U) << "networks with modules";

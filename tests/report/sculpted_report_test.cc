@@ -5,11 +5,15 @@
 
 #include <array>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "core/errors.h"
 #include "engine/kernels/kernels.h"
-#include "methods/sculpt/judged_trial.h"
+#include "experiments/sculpt/sculpt.h"
+#include "experiments/sculpt/trial_record.h"
+#include "io/compress.h"
+#include "methods/sculpt/branches.h"
 #include "models/ideal_network.h"
 #include "models/layered_network_file.h"
 #include "report/gallery_sculpted.h"
@@ -17,8 +21,8 @@
 #include "report/report_data.h"
 #include "report/sculpted_drawing.h"
 #include "report/typescript_form.h"
+#include "studies/batch.h"
 #include "studies/made_up_study.h"
-#include "studies/run_sculpted.h"
 #include "tasks/task_file.h"
 
 namespace modlab::report {
@@ -39,9 +43,9 @@ std::string study_text(const std::string& more, const std::string& parameters) {
 }
 
 void sculpt(MadeUpStudy& study) {
-  methods::SculptProgress progress;
-  studies::run_sculpted(studies::missing_runs(study.plan, {}), study.plan.suites, 1, engine::kernels(), progress,
-                        study.store);
+  studies::Batch batch(studies::missing_runs(study.plan, {}), {1, &engine::kernels()},
+                       studies::wanted_for(study.plan.keep));
+  batch.execute([&](auto&& finished) { study.store.add(finished); });
 }
 
 ordered_json report_of(MadeUpStudy& study) {
@@ -51,14 +55,18 @@ ordered_json report_of(MadeUpStudy& study) {
 
 ordered_json cells_of(MadeUpStudy& study) { return gallery_sculpted(study.findings(), study.store); }
 
-// The store with other details of one run, and perhaps another number of edges.
-void change(MadeUpStudy& study, const std::string& id, const std::string& details, std::optional<int> edges) {
+void change_blob(MadeUpStudy& study, const std::string& id, const std::string& name, const std::string& data) {
   io::Database database(study.store.path(), io::Database::Mode::kWrite);
-  database.prepare("UPDATE sculpted SET details = ? WHERE run = ?").bind(1, details).bind(2, id).run();
-  if (edges) {
-    database.execute(
-        fmt::format("UPDATE sculpted SET measures = json_set(measures, '$.edges', {}) WHERE run = '{}'", *edges, id));
-  }
+  database.prepare("INSERT OR REPLACE INTO blobs VALUES (?, ?, ?)").bind(1, id).bind(2, name).bind_blob(3, data).run();
+}
+
+void change_edges(MadeUpStudy& study, const std::string& id, int edges) {
+  io::Database database(study.store.path(), io::Database::Mode::kWrite);
+  database.execute(fmt::format("UPDATE results SET edges = {} WHERE run = '{}'", edges, id));
+}
+
+ordered_json details_of(MadeUpStudy& study, const std::string& id) {
+  return ordered_json::parse(study.store.blob(id, "details").value());
 }
 
 // As web/src/sculpted_network.ts reads them: places of the edges that are left after each step, among all there can be.
@@ -82,6 +90,35 @@ std::vector<std::vector<std::size_t>> edges_by_step(const ordered_json& drawing)
     left = next;
   }
   return steps;
+}
+
+// How long the weights of a stored history are.
+std::size_t history_bytes(const ordered_json& tied) {
+  std::size_t bytes = 0;
+  std::size_t before = 0;
+  for (const ordered_json& step : tied["steps"]) {
+    if (step[5] == true) {
+      bytes += before == 0 ? step[3].get<std::size_t>() : before;
+      before = step[3];
+    }
+  }
+  return bytes;
+}
+
+// The same edges, and weights that are their shares of the largest in their layer, to half a step of 127.
+void expect_same_weights(const methods::PrunedMlp& shares, const methods::PrunedMlp& truth) {
+  for (const methods::LayerPlace& place : methods::layer_places(truth.shape)) {
+    const std::size_t end = place.weights + static_cast<std::size_t>(place.in) * place.out;
+    float largest = 0;
+    for (std::size_t at = place.weights; at < end; ++at) {
+      largest = std::max(largest, std::abs(truth.parameters[at]));
+    }
+    ASSERT_GT(largest, 0);
+    for (std::size_t at = place.weights; at < end; ++at) {
+      EXPECT_EQ(shares.kept[at], truth.kept[at]);
+      EXPECT_NEAR(shares.parameters[at], truth.parameters[at] / largest, 0.5 / 127 + 1e-6);
+    }
+  }
 }
 
 TEST(SculptedReport, HasTheFormThatThePageExpects) {
@@ -131,7 +168,7 @@ TEST(SculptedReport, ANetworkIsTheStoredOneAtEveryStep) {
   EXPECT_EQ(cell["learned"], 1);
   ASSERT_EQ(cell["networks"].size(), 1U);
   const ordered_json& shown = cell["networks"][0];
-  const ordered_json details = ordered_json::parse(*study.store.sculpt_details(shown["id"]));
+  const ordered_json details = details_of(study, shown["id"])["tied"][0];
   const models::LayeredNetwork stored =
       models::parse_layered_networks(details["network"].get<std::string>(), "network").front().network;
 
@@ -172,8 +209,9 @@ TEST(SculptedReport, ANetworkIsTheStoredOneAtEveryStep) {
       EXPECT_EQ(steps.back()[at], first_of_layer + static_cast<std::size_t>(edge.to) * below + edge.from);
       EXPECT_NEAR(shown["drawing"]["weights"][at].get<double>(), edge.weight, 0.005 * std::abs(edge.weight) + 1e-9);
       const auto letter = std::string(kLetters).find(kept[at]);
-      EXPECT_EQ(letter >= 32, edge.weight < 0);
-      EXPECT_NEAR(static_cast<double>(letter % 32) / 31, std::abs(edge.weight) / largest, 0.5 / 31 + 1e-6);
+      // The store has weights in steps of 1/127, and what is less than half of one has no sign.
+      EXPECT_TRUE((letter >= 32) == (edge.weight < 0) || std::abs(edge.weight) < 0.51 / 127 * largest);
+      EXPECT_NEAR(static_cast<double>(letter % 32) / 31, std::abs(edge.weight) / largest, 0.5 / 31 + 0.5 / 127 + 1e-6);
       ++at;
     }
     first_of_layer += below * static_cast<std::size_t>(stored.widths[layer + 1]);
@@ -212,21 +250,27 @@ class SculptedChoices : public testing::Test {
       : study_(study_text("", "  task: {value: sculpt/4-2-4}\n  hidden: {value: \"24\"}\n  seed: {values: [0..3]}\n")) {
     sculpt(study_);
     for (const studies::PlannedRun& run : study_.plan.runs) {
-      edges_.push_back(static_cast<int>(study_.store.results().at(run.id).sculpted.at("edges")));
+      edges_.push_back(static_cast<int>(study_.store.snapshots(run.id()).at("best").at("edges")));
     }
   }
 
   // One trial's networks, by whether they have the true modules.
   void judge(std::size_t seed, const std::vector<ordered_json>& successes, int more_edges = 0) {
-    const std::string& id = study_.plan.runs[seed].id;
-    ordered_json details = ordered_json::parse(*study_.store.sculpt_details(id));
-    const ordered_json first = details["tied"][0];
+    const std::string id = study_.plan.runs[seed].id();
+    ordered_json details = details_of(study_, id);
+    // The first network always has its history.
+    first_.try_emplace(seed, details["tied"][0], study_.store.blob(id, "history/0").value());
+    const auto& [first, history] = first_.at(seed);
     details["tied"] = ordered_json::array();
     for (const ordered_json& success : successes) {
+      change_blob(study_, id, fmt::format("history/{}", details["tied"].size()), history);
       details["tied"].push_back(first);
       details["tied"].back()["success"] = success;
     }
-    change(study_, id, details.dump(), successes.empty() ? std::nullopt : std::optional(edges_[seed] + more_edges));
+    change_blob(study_, id, "details", details.dump());
+    if (!successes.empty()) {
+      change_edges(study_, id, edges_[seed] + more_edges);
+    }
   }
 
   struct Shown {
@@ -249,7 +293,8 @@ class SculptedChoices : public testing::Test {
   }
 
   MadeUpStudy study_;
-  std::vector<int> edges_;  // [seed]
+  std::vector<int> edges_;                                             // [seed]
+  std::map<std::size_t, std::pair<ordered_json, std::string>> first_;  // of a seed: its first network, and the history
 };
 
 TEST_F(SculptedChoices, TypicalBestAndFailed) {
@@ -288,25 +333,148 @@ TEST_F(SculptedChoices, WhereNothingIsLearnedThereIsNothingToDraw) {
   EXPECT_GT(cell["networks"][0]["accuracy"].get<double>(), 50);
 }
 
-TEST_F(SculptedChoices, ANetworkThatComesOutOtherwiseIsNotDrawn) {
+TEST_F(SculptedChoices, WithoutAHistoryANetworkIsDrawnAsItIs) {
   const ordered_json before = cells_of(study_)[0]["networks"][0];
-  ASSERT_FALSE(before["drawing"].is_null());
-  for (const std::size_t seed : {0U, 1U, 2U, 3U}) {
-    judge(seed, {true}, seed == before["seed"] ? 1 : 100);
+  ASSERT_GT(before["drawing"]["networks"].size(), 1U);
+  ASSERT_FALSE(before["history"].empty());
+  io::Database(study_.store.path(), io::Database::Mode::kWrite)
+      .execute("DELETE FROM blobs WHERE name LIKE 'history/%'");
+  const ordered_json after = cells_of(study_)[0]["networks"][0];
+  EXPECT_EQ(after["id"], before["id"]);
+  EXPECT_TRUE(after["history"].empty());
+  ASSERT_EQ(after["drawing"]["networks"].size(), 1U);
+  EXPECT_EQ(edges_by_step(after["drawing"]).back(), edges_by_step(before["drawing"]).back());
+  for (const char* same : {"modules", "layers", "weights"}) {
+    EXPECT_EQ(after["drawing"][same], before["drawing"][same]) << same;
   }
-  const ordered_json cell = cells_of(study_).at(0);
-  const auto after = std::ranges::find_if(
-      cell["networks"], [&](const ordered_json& network) { return network["seed"] == before["seed"]; });
-  ASSERT_NE(after, cell["networks"].end());
-  EXPECT_TRUE((*after)["drawing"].is_null());
-  EXPECT_TRUE((*after)["history"].empty());
-  EXPECT_EQ((*after)["edges"], edges_[before["seed"]] + 1);
 }
 
 TEST_F(SculptedChoices, DamagedDetailsAreSaid) {
-  for (const char* details : {"", "{}", "[1]", R"({"tied": [{}]})", R"({"tied": 3})"}) {
-    change(study_, study_.plan.runs[0].id, details, std::nullopt);
+  for (const char* details : {"", "{}", "[1]", R"({"tied": [{}]})", R"({"tied": 3})", R"({"epochs": 9, "tied": 3})",
+                              R"({"epochs": 9, "tied": [{}]})"}) {
+    change_blob(study_, study_.plan.runs[0].id(), "details", details);
     EXPECT_THROW(cells_of(study_), FormatError) << details;
+  }
+}
+
+TEST_F(SculptedChoices, DetailsThatCannotBeAreRefusedWithTheNameOfTheirRun) {
+  const std::string id = study_.plan.runs[1].id();
+  const ordered_json good = details_of(study_, id);
+  const std::string history = study_.store.blob(id, "history/0").value();
+  const auto message = [&]() -> std::string {
+    try {
+      cells_of(study_);
+    } catch (const FormatError& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  const auto message_for = [&](const std::function<void(ordered_json & details)>& change) {
+    ordered_json details = good;
+    change(details);
+    change_blob(study_, id, "details", details.dump());
+    const std::string found = message();
+    change_blob(study_, id, "details", good.dump());
+    return found;
+  };
+  const auto names_the_run = [&](const std::string& text) { return text.find(id) != std::string::npos; };
+  ASSERT_EQ(message_for([](ordered_json&) {}), "no error");
+
+  EXPECT_PRED1(names_the_run, message_for([](ordered_json& details) { details["epochs"] = -1; }));
+  EXPECT_PRED1(names_the_run, message_for([](ordered_json& details) {
+                 models::LayeredNetwork other;
+                 other.widths = {4, 3, 4};
+                 other.connections = {{{{0, 0, 1}}, {}}, {{{0, 0, 1}}, {}}};
+                 details["tied"][0]["network"] = models::to_json_line({"other", models::checked(other, "other"), {}});
+               }))
+      << "a network of another shape";
+  EXPECT_PRED1(names_the_run, message_for([](ordered_json& details) {
+                 ordered_json* before = nullptr;
+                 for (ordered_json& step : details["tied"][0]["steps"]) {
+                   if (step[5] == true) {
+                     if (before != nullptr) {
+                       step[3] = (*before)[3].get<int>() + 1;
+                       return;
+                     }
+                     before = &step;
+                   }
+                 }
+               }))
+      << "pruning adds no edges";
+  EXPECT_PRED1(names_the_run, message_for([](ordered_json& details) {
+                 for (ordered_json& step : details["tied"][0]["steps"]) {
+                   if (step[5] == true) {
+                     step[3] = step[3].get<int>() - 1;
+                     return;
+                   }
+                 }
+               }))
+      << "steps that the history does not fit";
+  EXPECT_PRED1(names_the_run, message_for([](ordered_json& details) { details["tied"][0]["steps"][0][3] = -1; }));
+  EXPECT_PRED1(names_the_run, message_for([](ordered_json& details) { details["tied"][0]["steps"][0][4] = 101; }));
+  EXPECT_PRED1(names_the_run, message_for([](ordered_json& details) { details["tied"][0]["steps"][0][0] = "melt"; }));
+  EXPECT_PRED1(names_the_run, message_for([](ordered_json& details) { details["tied"][0]["steps"][0].erase(5); }));
+
+  for (const std::size_t left : {std::size_t{0}, std::size_t{1}, history.size() / 2, history.size() - 1}) {
+    change_blob(study_, id, "history/0", history.substr(0, left));
+    EXPECT_PRED1(names_the_run, message()) << left << " of " << history.size() << " bytes";
+  }
+  const std::string short_history = io::compress(io::expand(history, history_bytes(good["tied"][0]), "").substr(1));
+  change_blob(study_, id, "history/0", short_history);
+  EXPECT_PRED1(names_the_run, message()) << "whole, but too short";
+  change_blob(study_, id, "history/0", history);
+  EXPECT_EQ(message(), "no error");
+}
+
+// What is recorded of a trial comes back from the store; weights with as many steps as a byte has.
+TEST(TrialRecord, AHistoryComesBackFromTheStore) {
+  MadeUpStudy study(study_text("", "  task: {value: sculpt/4-2-4}\n  hidden: {value: \"24,24\"}\n"));
+  const experiments::Run& run = study.plan.runs.at(0).run;
+  const methods::SculptRun spec = experiments::sculpt_run(run.values);
+  const auto suite = tasks::cached_task(spec.task);
+  const tasks::Task& task = suite->tasks.front();
+  methods::SculptResult recorded;
+  methods::SculptProgress progress;
+  methods::sculpt_networks(std::span(&spec, 1), 1, engine::kernels(), progress,
+                           [&](std::size_t, methods::SculptResult result) { recorded = std::move(result); });
+  ASSERT_FALSE(recorded.outcome.winners.empty());
+  study.store.add(std::vector<experiments::FinishedRun>{{&run, experiments::record_trial(run, spec, task, recorded)}});
+
+  const experiments::StoredTrial read = experiments::read_trial(
+      run, spec, task, [&](const std::string& name) { return study.store.blob(run.id(), name); }, study.store.path());
+  EXPECT_EQ(read.epochs, recorded.epochs);
+  EXPECT_FALSE(read.is_given);
+  ASSERT_EQ(read.tied.size(), recorded.outcome.winners.size());
+  ASSERT_TRUE(read.tied.front().carved) << "the first is always worth showing";
+  for (std::size_t at = 0; at < read.tied.size(); ++at) {
+    const methods::SculptedNetwork& expected = recorded.outcome.winners[at];
+    EXPECT_EQ(read.tied[at].unit_step, expected.unit_step);
+    EXPECT_EQ(read.tied[at].edge_step, expected.edge_step);
+    if (!read.tied[at].carved) {
+      continue;
+    }
+    const methods::SculptedNetwork& found = *read.tied[at].carved;
+    EXPECT_EQ(models::to_json_line({"", methods::to_layered(found.network), {}}),
+              models::to_json_line({"", methods::to_layered(expected.network), {}}));
+    ASSERT_EQ(found.steps.size(), expected.steps.size());
+    int accepted = 0;
+    for (std::size_t number = 0; number < found.steps.size(); ++number) {
+      SCOPED_TRACE(fmt::format("step {}", number));
+      const methods::PruneStep& step = found.steps[number];
+      const methods::PruneStep& truth = expected.steps[number];
+      EXPECT_EQ(step.stage, truth.stage);
+      EXPECT_EQ(step.percent, truth.percent);
+      EXPECT_EQ(step.units, truth.units);
+      EXPECT_EQ(step.edges, truth.edges);
+      EXPECT_EQ(step.accuracy, truth.accuracy);
+      EXPECT_EQ(step.accepted, truth.accepted);
+      ASSERT_EQ(step.kept != nullptr, step.accepted);
+      if (step.accepted) {
+        expect_same_weights(methods::network_after(step, found), methods::network_after(truth, expected));
+        ++accepted;
+      }
+    }
+    EXPECT_GT(accepted, 3) << "the dense network, and some steps of pruning";
   }
 }
 
@@ -335,7 +503,7 @@ methods::SculptedNetwork carved(const std::vector<int>& widths, const std::vecto
     network.network.parameters[at] = 1;
   }
   methods::clear_pruned(network.network);
-  network.steps.push_back(methods::step_of(methods::Stage::kDense, 0, network.network, 100, true, true));
+  network.steps.push_back(methods::step_of(methods::Stage::kDense, 0, network.network, 100, true));
   return network;
 }
 

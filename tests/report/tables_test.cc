@@ -6,19 +6,20 @@
 #include <set>
 
 #include "core/errors.h"
+#include "experiments/training/curve.h"
 #include "report/csv_text.h"
-#include "studies/curve.h"
 #include "studies/made_up_study.h"
 
 namespace modlab::report {
 namespace {
 
+using experiments::Result;
 using studies::PlannedRun;
-using studies::RunResult;
 using test::csv_rows;
 using test::CsvRow;
 using test::made_up;
 using test::MadeUpStudy;
+using test::spec_of;
 
 constexpr auto kStudy = R"(
 tune: [lr]
@@ -32,13 +33,13 @@ grids:
 
 TEST(RunsTable, HasEveryFinishedRunWithSettingsAndMeasures) {
   MadeUpStudy study(kStudy);
-  study.train([](const PlannedRun& run) -> std::optional<RunResult> {
-    if (run.spec.seed == 2) {
+  study.train([](const PlannedRun& run) -> std::optional<Result> {
+    if (spec_of(run).seed == 2) {
       return std::nullopt;
     }
-    RunResult result = made_up(90, 80, 70.5, 7);
-    if (!run.spec.is_mlp()) {
-      result.best.measures.edit_distance = 3;
+    Result result = made_up(90, 80, 70.5, 7);
+    if (!spec_of(run).is_mlp()) {
+      result.snapshots["best"]["edit_distance"] = 3;
     }
     return result;
   });
@@ -49,13 +50,14 @@ TEST(RunsTable, HasEveryFinishedRunWithSettingsAndMeasures) {
   ASSERT_EQ(fields.size(), 1 + rows.size()) << "every row has as many fields as the header";
   // Two of three seeds of 3 x 2 x 2 x 9 runs.
   ASSERT_EQ(rows.size(), 72U);
+  EXPECT_EQ(std::set(fields[0].begin(), fields[0].end()).size(), fields[0].size()) << "every column once";
   std::set<std::string> ids;
   for (const CsvRow& row : rows) {
     ids.insert(row.at("id"));
     EXPECT_EQ(row.at("task"), "depth1");
     EXPECT_EQ(row.at("best_epoch"), "7");
     EXPECT_EQ(row.at("test_accuracy"), "70.5");
-    EXPECT_EQ(row.at("test_accuracy_1"), "");
+    EXPECT_FALSE(row.contains("test_accuracy_1")) << "which no run has";
     if (row.at("model") == "modular") {
       EXPECT_EQ(row.at("series"), "modular, \"top\" k");
       EXPECT_TRUE(row.at("modules") == "2" || row.at("modules") == "3,2");
@@ -83,7 +85,7 @@ TEST(ChosenTable, HasEveryCellAndSplit) {
   MadeUpStudy study(kStudy);
   // On split 40 the two rates are tied, on the others the smaller one is better.
   study.train([](const PlannedRun& run) {
-    return made_up(90, run.spec.split_seed == 40 ? 80 : run.spec.lr == 0.1 ? 70 : 85, 70);
+    return made_up(90, spec_of(run).split_seed == 40 ? 80 : spec_of(run).lr == 0.1 ? 70 : 85, 70);
   });
   const studies::Findings findings = study.findings();
   const std::vector<CsvRow> rows = csv_rows(chosen_csv(findings));
@@ -91,13 +93,13 @@ TEST(ChosenTable, HasEveryCellAndSplit) {
   for (const CsvRow& row : rows) {
     EXPECT_FALSE(row.contains("lr")) << "what is tuned is not what a cell is";
     EXPECT_EQ(row.at("configurations"), "2");
-    if (row.at("split_seed") == "40") {
+    if (row.at("split") == "40") {
       EXPECT_EQ(row.at("chosen"), "lr 0.1");
-      EXPECT_EQ(row.at("validation_accuracy"), "80");
+      EXPECT_EQ(row.at("validation"), "80");
       EXPECT_EQ(row.at("tied"), "2");
     } else {
       EXPECT_EQ(row.at("chosen"), "lr 0.01");
-      EXPECT_EQ(row.at("validation_accuracy"), "85");
+      EXPECT_EQ(row.at("validation"), "85");
       EXPECT_EQ(row.at("tied"), "1");
     }
   }
@@ -107,7 +109,8 @@ TEST(MeansTable, BothStandardErrorsByHand) {
   MadeUpStudy study("parameters: {task: depth1, model: dense, split_seed: [40, 41, 42], seed: [0, 1, 2]}\n");
   // Split 40: 61, 62, 63; split 41: 62, 64, 66; split 42: 66, 66, 66. Means 62, 64, 66.
   const double numbers[3][3] = {{61, 62, 63}, {62, 64, 66}, {66, 66, 66}};
-  study.train([&](const PlannedRun& run) { return made_up(90, 80, numbers[run.spec.split_seed - 40][run.spec.seed]); });
+  study.train(
+      [&](const PlannedRun& run) { return made_up(90, 80, numbers[spec_of(run).split_seed - 40][spec_of(run).seed]); });
   const studies::Findings findings = study.findings();
   std::map<std::string, CsvRow> by_measure;
   for (const CsvRow& row : csv_rows(means_csv(findings))) {
@@ -128,7 +131,7 @@ TEST(MeansTable, BothStandardErrorsByHand) {
 
 TEST(MeansTable, OneSeedHasNoErrorWithin) {
   MadeUpStudy study("parameters: {task: depth1, model: dense, split_seed: [40, 41]}\n");
-  study.train([](const PlannedRun& run) { return made_up(90, 80, run.spec.split_seed == 40 ? 60 : 70); });
+  study.train([](const PlannedRun& run) { return made_up(90, 80, spec_of(run).split_seed == 40 ? 60 : 70); });
   const studies::Findings findings = study.findings();
   const CsvRow row = csv_rows(means_csv(findings)).front();
   EXPECT_EQ(row.at("mean"), "65");
@@ -185,12 +188,12 @@ grids:
   - {series: b}
 )");
   study.train([](const PlannedRun& run) {
-    RunResult result = made_up(90, 80, 70);
-    result.seconds = 0.25 + static_cast<double>(run.spec.seed);
+    Result result = made_up(90, 80, 70);
+    result.seconds = 0.25 + static_cast<double>(spec_of(run).seed);
     return result;
   });
   const studies::Findings findings = study.findings();
-  const std::vector<CsvRow> rows = csv_rows(timing_csv(findings, study.store));
+  const std::vector<CsvRow> rows = csv_rows(timing_csv(findings));
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0].at("seconds"), "0.25");
   EXPECT_EQ(rows[1].at("seconds"), "1.25");
@@ -206,15 +209,18 @@ TEST(CurvesTable, HasEveryEpochOfTheRunsThatKeptTheirs) {
     scores[epoch].parts[1] = {0, 16, 0};
     scores[epoch].parts[2] = {0, 8 * epoch, 0};
   }
-  studies::FinishedRun with = test::finished(study.plan, study.plan.runs[0], made_up(90, 80, 70));
-  with.curve = studies::encode_curve(scores, engine::kParts);
-  study.store.add(std::vector{with, test::finished(study.plan, study.plan.runs[1], made_up(90, 80, 70))});
+  const experiments::Run& with = study.plan.runs[0].run;
+  const experiments::Run& without = study.plan.runs[1].run;
+  Result curved = test::completed(with, made_up(90, 80, 70));
+  curved.blobs["curve"] = experiments::encode_curve(scores, engine::kParts);
+  study.store.add(std::vector<experiments::FinishedRun>{{&with, curved},
+                                                        {&without, test::completed(without, made_up(90, 80, 70))}});
   const studies::Findings findings = study.findings();
   write_curves_csv(findings, study.store, study.folder.file("curves.csv"));
   const std::vector<CsvRow> rows = csv_rows(study.folder.read("curves.csv"));
   ASSERT_EQ(rows.size(), 3U);
   for (std::size_t epoch = 0; epoch < 3; ++epoch) {
-    EXPECT_EQ(rows[epoch].at("id"), study.plan.runs[0].id);
+    EXPECT_EQ(rows[epoch].at("id"), study.plan.runs[0].id());
     EXPECT_EQ(rows[epoch].at("epoch"), std::to_string(epoch + 1));
     EXPECT_EQ(rows[epoch].at("train_accuracy"), std::to_string(25 * (epoch + 1)));
     EXPECT_EQ(rows[epoch].at("validation_accuracy"), "50");
@@ -222,7 +228,8 @@ TEST(CurvesTable, HasEveryEpochOfTheRunsThatKeptTheirs) {
   }
   // A curve that is not the run's is a damaged store.
   study.folder.write("curves.csv", "old");
-  io::Database(study.store.path(), io::Database::Mode::kWrite).execute("UPDATE curves SET data = x'00ff'");
+  io::Database(study.store.path(), io::Database::Mode::kWrite)
+      .execute("UPDATE blobs SET data = x'00ff' WHERE name = 'curve'");
   EXPECT_THROW(write_curves_csv(findings, study.store, study.folder.file("curves.csv")), FormatError);
   EXPECT_EQ(study.folder.read("curves.csv"), "old");
 }
@@ -233,10 +240,10 @@ TEST(TieSensitivity, ByHand) {
       "41]}\n");
   // At ratio 0.3 all is tied; 0.01 has the lower loss and needs more updates. At 0.5 validation decides.
   study.train([](const PlannedRun& run) {
-    const bool second = run.spec.lr == 0.01;
-    const bool tied = run.spec.ratio == 0.3;
-    RunResult result = made_up(90, tied || !second ? 80 : 75, second ? 70 : 60, second ? 20 : 10);
-    result.best.parts[1].loss = second ? 0.1 : 0.2;
+    const bool second = spec_of(run).lr == 0.01;
+    const bool tied = spec_of(run).ratio == 0.3;
+    Result result = made_up(90, tied || !second ? 80 : 75, second ? 70 : 60, second ? 20 : 10);
+    result.snapshots["best"]["validation_loss"] = second ? 0.1 : 0.2;
     return result;
   });
   const studies::Findings findings = study.findings();

@@ -66,8 +66,7 @@ class Kill : public test::ProgramTest {
   std::vector<std::string> kept(const std::string& folder) const {
     io::Database database(folder_.file(folder + "/study.sqlite"), io::Database::Mode::kRead);
     std::vector<std::string> found;
-    for (const char* sql : {"SELECT run, '', data FROM curves ORDER BY run",
-                            "SELECT run, snapshot, data FROM weights ORDER BY run, snapshot"}) {
+    for (const char* sql : {"SELECT run, name, data FROM blobs ORDER BY run, name"}) {
       io::Statement row = database.prepare(sql);
       while (row.step()) {
         found.push_back(std::string(row.text(0)) + std::string(row.text(1)) + std::string(row.blob(2)));
@@ -95,8 +94,8 @@ class Kill : public test::ProgramTest {
     }
     const std::int64_t runs = database.integer("SELECT count(*) FROM runs").value_or(-1);
     EXPECT_EQ(database.integer("SELECT count(*) FROM results"), 2 * runs);
-    EXPECT_EQ(database.integer("SELECT count(*) FROM curves"), runs);
-    EXPECT_EQ(database.integer("SELECT count(*) FROM weights"), 2 * runs);
+    EXPECT_EQ(database.integer("SELECT count(*) FROM blobs WHERE name = 'curve'"), runs);
+    EXPECT_EQ(database.integer("SELECT count(*) FROM blobs WHERE name LIKE 'weights/%'"), 2 * runs);
     EXPECT_EQ(database.integer("SELECT count(*) FROM study"), 1);
     return runs;
   }

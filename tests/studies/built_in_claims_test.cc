@@ -6,9 +6,11 @@
 #include <map>
 #include <set>
 
-#include "studies/measure.h"
+#include "experiments/images/images.h"
+#include "experiments/sculpt/sculpt.h"
 #include "studies/study.h"
 #include "studies/study_plan.h"
+#include "tasks/task_cache.h"
 
 namespace modlab::studies {
 namespace {
@@ -69,23 +71,29 @@ class BuiltInClaims : public testing::TestWithParam<std::string> {
   // That some of the runs have the measure at all.
   void expect_measure(const std::string& name, const std::vector<const PlannedRun*>& runs,
                       const std::string& who) const {
-    ASSERT_NE(find_measure(name), nullptr) << who;
+    ASSERT_NE(experiments::find_measure(name), nullptr) << who;
     const std::set<std::string> structural = {"edit_distance",      "structure_found", "specialisation",
                                               "specialisation_max", "in_situ",         "image_specialisation"};
-    const std::set<std::string> of_images = {"unseen_accuracy", "seen_accuracy", "unseen_gain", "image_specialisation"};
-    const std::set<std::string> of_bits = {"specialisation", "specialisation_max", "in_situ"};
+    const std::set<std::string> without_modules = {"dense", "sparse", "cnn", "sculpted"};
     const bool has = std::ranges::any_of(runs, [&](const PlannedRun* run) {
-      const tasks::TaskSuite& suite = plan_.suite_of(run->spec);
-      if (run->spec.on_images ? of_bits.contains(name) : of_images.contains(name)) {
+      if (std::ranges::find(run->run.kind->measures(), name, &experiments::Measure::name) ==
+          run->run.kind->measures().end()) {
         return false;
       }
+      const auto suite = tasks::cached_task(run->run.values.text("task"));
+      const bool has_modules = !without_modules.contains(run->run.values.text("model"));
       if (structural.contains(name)) {
-        return !run->spec.is_mlp() && suite.tasks.front().graph.has_value();
+        return has_modules && suite->tasks.front().graph.has_value();
       }
       if (name == "module_reuse") {
-        return !run->spec.is_mlp() && suite.tasks.size() > 1;
+        return has_modules && suite->tasks.size() > 1;
       }
-      return find_measure(name)->task < static_cast<int>(suite.tasks.size());
+      // "test_accuracy_2" is of the second task.
+      const std::size_t line = name.rfind('_');
+      const std::string ending = line == std::string::npos ? "" : name.substr(line + 1);
+      const bool is_of_task =
+          !ending.empty() && std::ranges::all_of(ending, [](char each) { return each >= '0' && each <= '9'; });
+      return !is_of_task || std::stoul(ending) <= suite->tasks.size();
     });
     EXPECT_TRUE(has) << who << ": no run has the measure " << name;
   }
@@ -102,7 +110,7 @@ TEST_P(BuiltInClaims, HasItsPresetsFiguresAndClaims) {
   EXPECT_EQ(study_.name, GetParam());
   EXPECT_EQ(study_.default_preset, "quick");
   // A hundred seeds of networks on images would take months.
-  const bool on_images = plan_.runs.front().spec.on_images;
+  const bool on_images = plan_.runs.front().run.kind == &experiments::images();
   for (const char* preset : {"quick", "paper", on_images ? "standard" : "deep"}) {
     ASSERT_NE(find_preset(study_, preset), nullptr);
     EXPECT_FALSE(find_preset(study_, preset)->about.empty()) << preset;
@@ -141,7 +149,7 @@ void BuiltInClaims::check_figures() const {
     for (const std::string& measure : figure.measures) {
       expect_measure(measure, runs, figure.id);
     }
-    if (plan_.is_sculpted()) {
+    if (plan_.runs.front().run.kind == &experiments::sculpt()) {
       continue;  // trials are pooled over widths, each with its own published rate and batch size
     }
     // A point is one cell: runs that differ in something that is neither drawn nor tuned would be averaged.
@@ -220,7 +228,7 @@ void BuiltInClaims::check_claims() const {
                           check.expect == Check::Expect::kComparable;
       EXPECT_TRUE(!allows || check.margin > 0) << who;
       // A default margin is in points; of other units the file must say how much.
-      if (allows && check.kind != Check::Kind::kEvery && find_measure(check.measure)->log) {
+      if (allows && check.kind != Check::Kind::kEvery && experiments::find_measure(check.measure)->log) {
         EXPECT_LT(check.margin, 1) << who << ": logarithms within a factor of ten";
       }
     }

@@ -13,6 +13,7 @@ namespace {
 
 using test::made_up;
 using test::MadeUpStudy;
+using test::spec_of;
 
 // With 10000 resamples the least p that can be shown; bootstraps of other statistics have 2000.
 constexpr double kLeastP = 1.0 / 10001;
@@ -29,9 +30,9 @@ grids:
 
 // -4 to 4, one for each of the nine splits and seeds.
 double wiggle(const PlannedRun& run) {
-  return static_cast<double>(run.spec.split_seed - 40) * 3 + static_cast<double>(run.spec.seed) - 4;
+  return static_cast<double>(spec_of(run).split_seed - 40) * 3 + static_cast<double>(spec_of(run).seed) - 4;
 }
-bool is_first_unit(const PlannedRun& run) { return run.spec.split_seed == 40 && run.spec.seed == 0; }
+bool is_first_unit(const PlannedRun& run) { return spec_of(run).split_seed == 40 && spec_of(run).seed == 0; }
 
 struct Judged {
   Verdict verdict = Verdict::kNoData;
@@ -40,7 +41,7 @@ struct Judged {
 };
 
 // What becomes of one claim when series have these results.
-using Training = std::function<std::optional<RunResult>(const std::string& series, const PlannedRun& run)>;
+using Training = std::function<std::optional<experiments::Result>(const std::string& series, const PlannedRun& run)>;
 
 Judged judge_claim(const std::string& grids, const std::string& claim, const Training& training) {
   MadeUpStudy study(grids + "claims:\n  - id: C\n    text: a sentence\n" + claim);
@@ -205,8 +206,8 @@ TEST(Compare, RunsAreComparedWithTheirPairs) {
 
 TEST(Compare, ARunWithoutItsPairIsLeftOut) {
   const CheckResult check = judge(compare("greater"), [](const std::string& series, const PlannedRun& run) {
-    if (series == "b" && is_first_unit(run) && run.spec.ratio == 0.3) {
-      return std::optional<RunResult>();
+    if (series == "b" && is_first_unit(run) && spec_of(run).ratio == 0.3) {
+      return std::optional<experiments::Result>();
     }
     return std::optional(made_up(90, 80, series == "b" ? 70 : is_first_unit(run) ? 0 : 75));
   });
@@ -218,7 +219,7 @@ TEST(Compare, ARunWithoutItsPairIsLeftOut) {
 // The accuracies of a and b at the four ratios.
 Training at_ratios(const std::vector<double>& a, const std::vector<double>& b) {
   return tests([a, b](const std::string& series, const PlannedRun& run) {
-    const auto at = static_cast<std::size_t>(std::lround(run.spec.ratio * 10)) - 1;
+    const auto at = static_cast<std::size_t>(std::lround(spec_of(run).ratio * 10)) - 1;
     return series == "a" ? a.at(at) : b.at(at);
   });
 }
@@ -255,12 +256,13 @@ grids:
   - {series: a, parameters: {model: dense}}
 )";
   // Both at their base rates, 50 and 62.5, at ratio 0.1; apart at 0.2.
-  const CheckResult check = judge(
-      "{compare: [{task: depth1}, {task: depth3}], measure: test_accuracy, expect: greater}",
-      tests([](const std::string& /*series*/, const PlannedRun& run) {
-        return run.spec.ratio == 0.1 ? (run.spec.task == "depth1" ? 51 : 63) : (run.spec.task == "depth1" ? 95 : 80);
-      }),
-      grids);
+  const CheckResult check =
+      judge("{compare: [{task: depth1}, {task: depth3}], measure: test_accuracy, expect: greater}",
+            tests([](const std::string& /*series*/, const PlannedRun& run) {
+              return spec_of(run).ratio == 0.1 ? (spec_of(run).task == "depth1" ? 51 : 63)
+                                               : (spec_of(run).task == "depth1" ? 95 : 80);
+            }),
+            grids);
   EXPECT_NEAR(check.interval->estimate, 15, 1e-9);
   EXPECT_EQ(check.verdict, Verdict::kHolds);
   EXPECT_NE(check.note.find("1 of 2"), std::string::npos) << check.note;
@@ -296,8 +298,9 @@ TEST(Compare, LogarithmsAreShownAsFactors) {
 }
 
 TEST(Compare, SelectsByMoreThanTheSeries) {
-  const Training training = tests(
-      [](const std::string& series, const PlannedRun& run) { return series == "a" ? 100 * run.spec.ratio + 60 : 70; });
+  const Training training = tests([](const std::string& series, const PlannedRun& run) {
+    return series == "a" ? 100 * spec_of(run).ratio + 60 : 70;
+  });
   // Ratios 0.1 and 0.2 of a: 70 and 80, their mean is 75; b 70.
   const CheckResult check = judge(
       "{compare: [{series: a, ratio: [0.1, 0.20]}, {series: b, ratio: [0.1, 0.2]}], measure: test_accuracy}", training);
@@ -324,7 +327,7 @@ TEST(Compare, NoDataWhereTheMeasureMeansNothing) {
 TEST(Trend, IsTheChangeFromOneEndToTheOther) {
   const auto sloped = [](double slope) {
     return tests([slope](const std::string& /*series*/, const PlannedRun& run) {
-      return 70 + slope * run.spec.ratio + wiggle(run);
+      return 70 + slope * spec_of(run).ratio + wiggle(run);
     });
   };
   const std::string check = "{trend: a, along: ratio, measure: test_accuracy, expect: ";
@@ -345,7 +348,7 @@ TEST(Trend, IsTheFittedLinesChange) {
   // 70, 70, 70, 80 at 0.1 to 0.4: the slope is 1.5 x 10 / 5 = 3 for each of three steps.
   const CheckResult check = judge(
       "{trend: a, along: ratio, measure: test_accuracy}",
-      tests([](const std::string& /*series*/, const PlannedRun& run) { return run.spec.ratio > 0.35 ? 80 : 70; }));
+      tests([](const std::string& /*series*/, const PlannedRun& run) { return spec_of(run).ratio > 0.35 ? 80 : 70; }));
   EXPECT_NEAR(check.interval->estimate, 9, 1e-9);
 }
 
@@ -353,7 +356,7 @@ TEST(Trend, OfLogarithms) {
   const CheckResult check = judge("{trend: a, along: ratio, measure: updates, expect: less}",
                                   [](const std::string& /*series*/, const PlannedRun& run) {
                                     const int epochs[] = {1000, 100, 10, 1};
-                                    return made_up(90, 80, 70, epochs[std::lround(run.spec.ratio * 10) - 1]);
+                                    return made_up(90, 80, 70, epochs[std::lround(spec_of(run).ratio * 10) - 1]);
                                   });
   EXPECT_EQ(check.verdict, Verdict::kHolds);
   EXPECT_NEAR(check.interval->estimate, -3, 1e-9);
@@ -362,7 +365,7 @@ TEST(Trend, OfLogarithms) {
 
 TEST(Trend, NeedsTwoPlacesAndNumbers) {
   const Training training = [](const std::string& /*series*/, const PlannedRun& run) {
-    return run.spec.ratio < 0.15 ? std::optional(made_up(90, 80, 70)) : std::nullopt;
+    return spec_of(run).ratio < 0.15 ? std::optional(made_up(90, 80, 70)) : std::nullopt;
   };
   EXPECT_EQ(judge("{trend: a, along: ratio, measure: test_accuracy}", training).verdict, Verdict::kNoData);
   EXPECT_EQ(judge("{trend: a, along: task, measure: test_accuracy}", apart([](const auto&) { return 1.0; })).verdict,
@@ -398,7 +401,7 @@ TEST(Value, OfALogarithmIsNoFactor) {
 // 95 % from this ratio on; above 0.4 is never.
 Training reached(double a, double b) {
   return tests([a, b](const std::string& series, const PlannedRun& run) {
-    return run.spec.ratio > (series == "a" ? a : b) - 0.05 ? 96 : 80;
+    return spec_of(run).ratio > (series == "a" ? a : b) - 0.05 ? 96 : 80;
   });
 }
 
@@ -443,8 +446,8 @@ TEST(Reaches, OtherLevelsAndThresholds) {
 
 Training correlated(double sign) {
   return [sign](const std::string& /*series*/, const PlannedRun& run) {
-    RunResult result = made_up(90, 80, 70 + 50 * run.spec.ratio + 0.1 * wiggle(run));
-    result.best.measures.specialisation = 0.5 + sign * run.spec.ratio + 0.001 * wiggle(run);
+    experiments::Result result = made_up(90, 80, 70 + 50 * spec_of(run).ratio + 0.1 * wiggle(run));
+    result.snapshots["best"]["specialisation"] = 0.5 + sign * spec_of(run).ratio + 0.001 * wiggle(run);
     return result;
   };
 }
@@ -464,7 +467,7 @@ TEST(Tracks, IsTheRankCorrelationOverTheSharedAxes) {
 
 TEST(Tracks, NeedsThreePlaces) {
   const Training training = [](const std::string& series, const PlannedRun& run) {
-    return run.spec.ratio < 0.25 ? correlated(1)(series, run) : std::nullopt;
+    return spec_of(run).ratio < 0.25 ? correlated(1)(series, run) : std::nullopt;
   };
   EXPECT_EQ(judge("{tracks: c, measure: specialisation, other: test_accuracy}", training).verdict, Verdict::kNoData);
   EXPECT_EQ(judge("{tracks: a, measure: specialisation, other: test_accuracy}",
@@ -484,9 +487,9 @@ grids:
 
 Training at_rates(double tenth, double hundredth, double thousandth) {
   return [=](const std::string& /*series*/, const PlannedRun& run) {
-    const double value = run.spec.lr == 0.1 ? tenth : run.spec.lr == 0.01 ? hundredth : thousandth;
-    RunResult result = made_up(90, 80, value + 0.01 * wiggle(run));
-    result.best.measures.edit_distance = value;
+    const double value = spec_of(run).lr == 0.1 ? tenth : spec_of(run).lr == 0.01 ? hundredth : thousandth;
+    experiments::Result result = made_up(90, 80, value + 0.01 * wiggle(run));
+    result.snapshots["best"]["edit_distance"] = value;
     return result;
   };
 }
@@ -533,8 +536,10 @@ TEST(Every, OneRunIsEnoughToFail) {
   // Ratios 0.3 and 0.4 are right on all rows: 18 runs; `others` of them have another wiring.
   const auto perfect = [](int others) {
     return [others](const std::string& /*series*/, const PlannedRun& run) {
-      RunResult result = run.spec.ratio > 0.25 ? made_up(100, 100, 100) : made_up(100, 100, 99);
-      result.best.measures.edit_distance = run.spec.ratio < 0.25 ? 7 : others > 0 && is_first_unit(run) ? 1 : 0;
+      experiments::Result result = spec_of(run).ratio > 0.25 ? made_up(100, 100, 100) : made_up(100, 100, 99);
+      result.snapshots["best"]["edit_distance"] = spec_of(run).ratio < 0.25          ? 7
+                                                  : others > 0 && is_first_unit(run) ? 1
+                                                                                     : 0;
       return std::optional(result);
     };
   };
@@ -577,9 +582,9 @@ constexpr auto kEachTask = R"(
 Training on_tasks(double depth1, double depth2) {
   return tests([=](const std::string& series, const PlannedRun& run) {
     return 80 + wiggle(run) * (series == "a" ? 0.1 : 0) +
-           (series == "b"               ? 0
-            : run.spec.task == "depth1" ? depth1
-                                        : depth2);
+           (series == "b"                   ? 0
+            : spec_of(run).task == "depth1" ? depth1
+                                            : depth2);
   });
 }
 
@@ -621,7 +626,7 @@ TEST(Claim, WithoutRunsHasNoData) {
       - {compare: [{series: a, task: depth2}, {series: b, task: depth2}], measure: test_accuracy}
 )",
                                   [](const std::string& series, const PlannedRun& run) {
-                                    return run.spec.task == "depth1" ? on_tasks(10, 10)(series, run) : std::nullopt;
+                                    return spec_of(run).task == "depth1" ? on_tasks(10, 10)(series, run) : std::nullopt;
                                   });
   EXPECT_EQ(half.verdict, Verdict::kUndecided);
   EXPECT_EQ(half.checks[0].verdict, Verdict::kHolds);
@@ -631,7 +636,7 @@ TEST(Claim, WithoutRunsHasNoData) {
 TEST(Claim, WhereAndOver) {
   // a is above b by 10 at ratio 0.1 and below it by 30 at 0.2.
   const Training training = tests([](const std::string& series, const PlannedRun& run) {
-    return series == "b" ? 85 : run.spec.ratio == 0.1 ? 95 : 55;
+    return series == "b" ? 85 : spec_of(run).ratio == 0.1 ? 95 : 55;
   });
   const std::string check = "    checks:\n      - {compare: [a, b], measure: test_accuracy}\n";
   EXPECT_NEAR(judge_claim(kTwoTasks, check, training).checks[0].interval->estimate, -10, 1e-9);
@@ -643,7 +648,7 @@ TEST(Claim, WhereAndOver) {
 TEST(Claim, MayTuneOtherwise) {
   // By validation 0.1 is better, by test 0.01.
   const Training training = [](const std::string& /*series*/, const PlannedRun& run) {
-    return run.spec.lr == 0.1 ? made_up(90, 99, 60) : made_up(90, 70, 80);
+    return spec_of(run).lr == 0.1 ? made_up(90, 99, 60) : made_up(90, 70, 80);
   };
   const std::string grids =
       "tune: [lr]\nparameters: {task: depth1, model: dense, lr: [0.1, 0.01], split_seed: [40, 41]}\ngrids:\n"

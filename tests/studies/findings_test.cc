@@ -11,6 +11,7 @@ namespace {
 
 using test::made_up;
 using test::MadeUpStudy;
+using test::spec_of;
 
 TEST(Findings, BaseRatesAreThoseOfTheMoreFrequentValue) {
   MadeUpStudy study("parameters: {task: [depth1, depth2, depth3, random62, A+B], model: dense}\n");
@@ -18,7 +19,7 @@ TEST(Findings, BaseRatesAreThoseOfTheMoreFrequentValue) {
   const Findings findings = study.findings();
   std::map<std::string, double> rates;
   for (const Cell& cell : findings.cells()) {
-    rates[findings.value(cell, "task")] = findings.base_rate(cell, *find_measure("test_accuracy"));
+    rates[findings.value(cell, "task")] = findings.base_rate(cell, *experiments::find_measure("test_accuracy"));
   }
   // Ones per output, spec 1.2: 32 and 32, 16 and 16, 24 and 24, 34 and 38; A 16 and 16, B 36 and 36 of 64 rows.
   EXPECT_DOUBLE_EQ(rates.at("depth1"), 50);
@@ -30,7 +31,7 @@ TEST(Findings, BaseRatesAreThoseOfTheMoreFrequentValue) {
 
 TEST(Findings, CellsDependOnWhatIsTuned) {
   MadeUpStudy study("tune: [lr]\nparameters: {task: depth1, model: dense, lr: [0.1, 0.2], noise: [0, 0.1, 0.2]}\n");
-  study.train([](const PlannedRun& run) { return made_up(90, 100 * run.spec.lr, 70); });
+  study.train([](const PlannedRun& run) { return made_up(90, 100 * spec_of(run).lr, 70); });
   const Findings findings = study.findings();
   EXPECT_EQ(findings.cells().size(), 3U);
   EXPECT_EQ(findings.cells({{"lr", "noise"}}).size(), 1U);
@@ -43,14 +44,14 @@ TEST(Findings, TheSnapshotAndTheRuleForTiesAreTheStudys) {
   const std::string yaml = "parameters: {task: depth1, model: dense, lr: [0.1, 0.2]}\n";
   const auto chosen = [](MadeUpStudy& study) {
     study.train([](const PlannedRun& run) {
-      RunResult result = made_up(90, 80, 70);
-      result.best.parts[1].loss = run.spec.lr == 0.2 ? 0.1 : 0.9;
-      result.last.parts[2].accuracy = 60;
+      experiments::Result result = made_up(90, 80, 70);
+      result.snapshots["best"]["validation_loss"] = spec_of(run).lr == 0.2 ? 0.1 : 0.9;
+      result.snapshots["last"]["test_accuracy"] = 60;
       return result;
     });
     const Findings findings = study.findings();
     const Cell::Split& split = findings.cells().front().splits.front();
-    return std::pair(split.settings, split.runs.front()->values[measure_index("test_accuracy")]);
+    return std::pair(split.settings, split.runs.front()->measure("test_accuracy"));
   };
   MadeUpStudy by_loss(yaml);
   EXPECT_EQ(chosen(by_loss), std::pair(std::string("lr 0.2"), 70.0));
@@ -77,11 +78,12 @@ TEST(UnitValues, AreMeansOverCellsForEachSplitAndSeed) {
   MadeUpStudy study(
       "parameters: {task: depth1, model: modular, ratio: [0.3, 0.5], split_seed: [40, 41], seed: [0, 1]}\n");
   study.train([](const PlannedRun& run) {
-    RunResult result =
-        made_up(0, 0, run.spec.ratio * 100 + (run.spec.split_seed - 40) * 4 + static_cast<double>(run.spec.seed));
+    const models::RunSpec spec = spec_of(run);
+    experiments::Result result =
+        made_up(0, 0, spec.ratio * 100 + (spec.split_seed - 40) * 4 + static_cast<double>(spec.seed));
     // Unknown for one run of four, and for all runs of one split.
-    if (run.spec.split_seed == 40 && (run.spec.seed == 0 || run.spec.ratio > 0.4)) {
-      result.best.measures.edit_distance = run.spec.ratio * 10;
+    if (spec.split_seed == 40 && (spec.seed == 0 || spec.ratio > 0.4)) {
+      result.snapshots["best"]["edit_distance"] = spec.ratio * 10;
     }
     return result;
   });
@@ -91,9 +93,10 @@ TEST(UnitValues, AreMeansOverCellsForEachSplitAndSeed) {
     cells.push_back(&cell);
   }
   ASSERT_EQ(cells.size(), 2U);
-  const std::size_t test = measure_index("test_accuracy");
-  const std::size_t distance = measure_index("edit_distance");
-  EXPECT_EQ(unit_values({cells[0]}, test), (UnitValues{{{40, 0}, 30}, {{40, 1}, 31}, {{41, 0}, 34}, {{41, 1}, 35}}));
+  const std::string test = "test_accuracy";
+  const std::string distance = "edit_distance";
+  EXPECT_EQ(unit_values({cells[0]}, test),
+            (UnitValues{{{40, 0}, 30}, {{40, 1}, 31}, {{41, 0}, 34}, {{41, 1}, 35}}));
   const UnitValues both = unit_values(cells, test);
   EXPECT_EQ(both, (UnitValues{{{40, 0}, 40}, {{40, 1}, 41}, {{41, 0}, 44}, {{41, 1}, 45}}));
   EXPECT_DOUBLE_EQ(mean_of(both), 42.5);

@@ -7,17 +7,18 @@
 
 #include "core/errors.h"
 #include "engine/kernels/kernels.h"
+#include "experiments/images/image_details.h"
+#include "experiments/training/curve.h"
 #include "io/compress.h"
 #include "measures/image_measures.h"
 #include "small_images.h"
-#include "studies/curve.h"
-#include "studies/image_details.h"
+#include "studies/batch.h"
 #include "studies/made_up_study.h"
-#include "studies/run_study.h"
 
 namespace modlab::studies {
 namespace {
 
+using experiments::Numbers;
 using nlohmann::json;
 using test::MadeUpStudy;
 
@@ -35,14 +36,15 @@ class ImageStudy : public testing::Test {
 
   // As many of the runs that are left as `most`.
   static void train(MadeUpStudy& study, Keep keep = Keep::kAll, std::size_t most = 1000) {
-    std::vector<models::RunSpec> left = missing_runs(study.plan, study.store.finished());
+    std::vector<experiments::Run> left = missing_runs(study.plan, study.store.finished());
     left.resize(std::min(left.size(), most));
-    engine::Progress progress;
-    run_study(models::make_plan(left), keep, 2, engine::kernels(), progress, study.store);
+    Batch batch(left, {2, &engine::kernels()}, wanted_for(keep));
+    batch.execute([&](auto&& finished) { study.store.add(finished); });
   }
   static std::vector<float> weights(Store& store, const std::string& id, const char* snapshot, std::size_t count) {
     std::vector<float> parameters(count);
-    const std::string bytes = io::expand(store.weights(id, snapshot).value(), count * sizeof(float), "");
+    const std::string bytes =
+        io::expand(store.blob(id, std::string("weights/") + snapshot).value(), count * sizeof(float), "");
     std::memcpy(parameters.data(), bytes.data(), bytes.size());
     return parameters;
   }
@@ -55,32 +57,32 @@ TEST_F(ImageStudy, TheStoreHasWhatEveryTrainingGave) {
   MadeUpStudy study(text_);
   ASSERT_EQ(study.plan.runs.size(), 6U);
   train(study);
-  const auto results = study.store.results();
-  ASSERT_EQ(results.size(), 6U);
+  ASSERT_EQ(study.store.results("best").size(), 6U);
   for (const PlannedRun& run : study.plan.runs) {
-    const RunResult& result = results.at(run.id);
+    const auto found = study.store.snapshots(run.id());
     engine::LaneResult lane;
     engine::Progress progress;
     models::train_population(
-        models::make_plan({run.spec}), 1, engine::kernels(), progress,
-        [&](std::size_t, const models::Blueprint&, engine::LaneResult&& trained) { lane = std::move(trained); });
+        models::make_plan(std::vector{experiments::image_spec(run.run.values)}), 1, engine::kernels(), progress,
+        [&](std::size_t, const models::ImageBlueprint&, engine::LaneResult&& trained) { lane = std::move(trained); });
     const int rows[] = {51 * 3, 6 * 2, 7 * 2, 51 * 2};
-    EXPECT_EQ(result.rows.seen, rows[3]);
-    const std::pair<const SnapshotResult*, const engine::Snapshot*> snapshots[] = {{&result.best, &lane.best},
-                                                                                   {&result.last, &lane.last}};
-    for (const auto& [stored, given] : snapshots) {
-      EXPECT_EQ(stored->epoch, given->epoch);
+    const std::string parts[] = {"train", "validation", "unseen", "seen"};
+    const std::pair<const char*, const engine::Snapshot*> snapshots[] = {{"best", &lane.best}, {"last", &lane.last}};
+    for (const auto& [name, given] : snapshots) {
+      const Numbers& stored = found.at(name);
+      EXPECT_EQ(stored.at("best_epoch"), given->epoch);
       for (std::size_t part = 0; part < engine::kScoreParts; ++part) {
-        EXPECT_EQ(result.rows[part], rows[part]);
+        EXPECT_EQ(stored.at(parts[part] + "_rows"), rows[part]);
         const engine::PartScore& score = given->scores.parts[part];
-        EXPECT_DOUBLE_EQ(stored->parts[part].accuracy, 100.0 * score.right_bits / (2 * rows[part]));
-        EXPECT_DOUBLE_EQ(stored->parts[part].row_accuracy, 100.0 * score.right_rows / rows[part]);
-        EXPECT_EQ(stored->parts[part].loss, score.loss);
+        EXPECT_DOUBLE_EQ(stored.at(parts[part] + "_accuracy"), 100.0 * score.right_bits / (2 * rows[part]));
+        EXPECT_DOUBLE_EQ(stored.at(parts[part] + "_row_accuracy"), 100.0 * score.right_rows / rows[part]);
+        EXPECT_EQ(stored.at(parts[part] + "_loss"), score.loss);
       }
     }
-    EXPECT_EQ(weights(study.store, run.id, "best", lane.best.parameters.size()), lane.best.parameters);
-    EXPECT_EQ(weights(study.store, run.id, "last", lane.last.parameters.size()), lane.last.parameters);
-    const Curve curve = decode_curve(study.store.curve(run.id).value(), 4, engine::kScoreParts, "");
+    EXPECT_EQ(weights(study.store, run.id(), "best", lane.best.parameters.size()), lane.best.parameters);
+    EXPECT_EQ(weights(study.store, run.id(), "last", lane.last.parameters.size()), lane.last.parameters);
+    const experiments::Curve curve =
+        experiments::decode_curve(study.store.blob(run.id(), "curve").value(), 4, engine::kScoreParts, "");
     for (std::size_t part = 0; part < engine::kScoreParts; ++part) {
       for (std::size_t epoch = 0; epoch < 4; ++epoch) {
         EXPECT_EQ(curve.right_bits[part][epoch], lane.curve[epoch].parts[part].right_bits);
@@ -93,26 +95,28 @@ TEST_F(ImageStudy, TheStoreHasWhatEveryTrainingGave) {
 TEST_F(ImageStudy, MeasuresAndDetailsAreThoseOfTheStoredNetworks) {
   MadeUpStudy study(text_);
   train(study);
-  const auto results = study.store.results();
   for (const PlannedRun& run : study.plan.runs) {
-    const tasks::TaskSuite& suite = study.plan.suite_of(run.spec);
-    const models::Blueprint blueprint = models::make_blueprint(run.spec, suite);
+    const models::ImageSpec spec = experiments::image_spec(run.run.values);
+    const auto suite = tasks::cached_task(spec.task);
+    const models::ImageBlueprint blueprint = models::make_blueprint(spec, *suite);
+    const auto snapshots = study.store.snapshots(run.id());
     for (const char* snapshot : {"best", "last"}) {
       const measures::ImageView view = measures::view_image_network(
-          run.spec, blueprint, suite, weights(study.store, run.id, snapshot, blueprint.layout.count),
-          engine::kernels());
-      const SnapshotResult& stored =
-          results.at(run.id).at(snapshot == std::string("best") ? SnapshotKind::kBest : SnapshotKind::kLast);
-      const auto expect_same = [](double a, double b) { EXPECT_TRUE(a == b || (a != a && b != b)) << a << " " << b; };
-      expect_same(stored.measures.edit_distance, view.measures.edit_distance);
-      expect_same(stored.measures.image_specialisation, view.measures.image_specialisation);
-      EXPECT_EQ(std::isnan(stored.measures.image_specialisation), run.spec.is_mlp());
-      EXPECT_TRUE(std::isnan(stored.measures.specialisation));
-      const std::string details = study.store.details(run.id, snapshot).value();
-      EXPECT_EQ(details, image_details(view, suite).dump());
+          spec, blueprint, *suite, weights(study.store, run.id(), snapshot, blueprint.layout.count), engine::kernels());
+      const Numbers& stored = snapshots.at(snapshot);
+      const auto expect_same = [&](const char* name, double value) {
+        EXPECT_EQ(stored.contains(name), !std::isnan(value)) << name;
+        EXPECT_TRUE(std::isnan(value) || stored.at(name) == value) << name;
+      };
+      expect_same("edit_distance", view.measures.edit_distance);
+      expect_same("image_specialisation", view.measures.image_specialisation);
+      EXPECT_EQ(!stored.contains("image_specialisation"), spec.is_mlp());
+      EXPECT_FALSE(stored.contains("specialisation"));
+      const std::string details = study.store.blob(run.id(), std::string("details/") + snapshot).value();
+      EXPECT_EQ(details, experiments::image_details(view, *suite).dump());
       const json read = json::parse(details);
       EXPECT_EQ(read["combinations"].size(), 64U);
-      EXPECT_EQ(read["modules"].size(), run.spec.is_mlp() ? 0U : run.spec.has_pool() ? 1U : 2U);
+      EXPECT_EQ(read["modules"].size(), spec.is_mlp() ? 0U : spec.has_pool() ? 1U : 2U);
       EXPECT_EQ(read["examples"].size(), 7U + 4U) << "every unseen combination, and four that were trained on";
     }
   }
@@ -129,15 +133,13 @@ TEST_F(ImageStudy, GoesOnWhereItStopped) {
   train(study, Keep::kAll, 3);
   train(study);
   EXPECT_TRUE(missing_runs(study.plan, study.store.finished()).empty());
-  const auto results = study.store.results();
-  for (const auto& [id, expected] : unbroken.store.results()) {
-    const RunResult& found = results.at(id);
-    for (std::size_t part = 0; part < engine::kScoreParts; ++part) {
-      EXPECT_EQ(found.best.parts[part].accuracy, expected.best.parts[part].accuracy);
-      EXPECT_EQ(found.last.parts[part].loss, expected.last.parts[part].loss);
+  for (const PlannedRun& run : unbroken.plan.runs) {
+    EXPECT_EQ(study.store.snapshots(run.id()), unbroken.store.snapshots(run.id()));
+    for (const char* blob : {"details/best", "curve"}) {
+      const std::optional<std::string> expected = unbroken.store.blob(run.id(), blob);
+      EXPECT_TRUE(expected) << blob;
+      EXPECT_EQ(study.store.blob(run.id(), blob), expected) << blob;
     }
-    EXPECT_EQ(study.store.details(id, "best"), unbroken.store.details(id, "best"));
-    EXPECT_EQ(study.store.curve(id), unbroken.store.curve(id));
   }
 }
 
@@ -145,10 +147,12 @@ TEST_F(ImageStudy, KeepsWhatItIsAskedTo) {
   for (const Keep keep : {Keep::kResults, Keep::kCurves}) {
     MadeUpStudy study(text_);
     train(study, keep, 2);
-    for (const std::string& id : study.store.finished()) {
-      EXPECT_EQ(study.store.curve(id).has_value(), keep == Keep::kCurves);
-      EXPECT_FALSE(study.store.weights(id, "best"));
-      EXPECT_TRUE(study.store.details(id, "best")) << "which belong to the results";
+    ASSERT_EQ(study.store.finished().size(), 2U);
+    for (const std::uint64_t number : study.store.finished()) {
+      const std::string id = settings::id_text(number);
+      EXPECT_EQ(study.store.blob(id, "curve").has_value(), keep == Keep::kCurves);
+      EXPECT_FALSE(study.store.blob(id, "weights/best"));
+      EXPECT_TRUE(study.store.blob(id, "details/best")) << "which belong to the results";
     }
   }
 }
@@ -156,7 +160,8 @@ TEST_F(ImageStudy, KeepsWhatItIsAskedTo) {
 TEST_F(ImageStudy, HasAnEstimate) {
   // How good it is depends on the machine's moment: bench/ and docs/performance.md tell.
   const StudyPlan plan = plan_study(parse_study(text_, "a", "a.yaml"), "");
-  EXPECT_GT(estimate_seconds(models::make_plan(missing_runs(plan, {})), Keep::kAll, 1, engine::kernels()), 0);
+  Batch batch(missing_runs(plan, {}), {1, &engine::kernels()}, wanted_for(Keep::kAll));
+  EXPECT_GT(batch.estimate_seconds(), 0);
 }
 
 TEST_F(ImageStudy, MeasuresOfImagesAreMeasuresOfAStudy) {
@@ -164,23 +169,21 @@ TEST_F(ImageStudy, MeasuresOfImagesAreMeasuresOfAStudy) {
   train(study);
   const Findings findings = study.findings();
   for (const char* name : {"unseen_accuracy", "seen_accuracy", "unseen_gain"}) {
-    const std::size_t measure = measure_index(name);
+    ASSERT_NE(experiments::find_measure(name), nullptr) << name;
     for (const Record& record : findings.records()) {
-      EXPECT_FALSE(std::isnan(record.values[measure])) << name;
+      EXPECT_FALSE(std::isnan(record.measure(name))) << name;
     }
   }
-  const std::size_t test = measure_index("test_accuracy");
-  const std::size_t unseen = measure_index("unseen_accuracy");
-  const std::size_t gain = measure_index("unseen_gain");
+  ASSERT_EQ(findings.records().size(), 6U);
   for (const Record& record : findings.records()) {
-    EXPECT_EQ(record.values[test], record.values[unseen]);
+    EXPECT_TRUE(std::isnan(record.measure("test_accuracy"))) << "which is called unseen_accuracy here";
     // Split 40 at ratio 0.8 leaves 7 combinations, 14 bits, of which three are 1 (spec 2.4).
-    EXPECT_NEAR(record.values[unseen] - record.values[gain], 100.0 * 11 / 14, 1e-9);
+    EXPECT_NEAR(record.measure("unseen_accuracy") - record.measure("unseen_gain"), 100.0 * 11 / 14, 1e-9);
   }
   // Networks are at chance on unseen combinations where they are no better than that, not than on all combinations.
   for (const Cell& cell : findings.cells()) {
-    EXPECT_NEAR(findings.base_rate(cell, *find_measure("unseen_accuracy")), 100.0 * 11 / 14, 1e-9);
-    EXPECT_NEAR(findings.base_rate(cell, *find_measure("seen_accuracy")), 75, 1e-9);
+    EXPECT_NEAR(findings.base_rate(cell, *experiments::find_measure("unseen_accuracy")), 100.0 * 11 / 14, 1e-9);
+    EXPECT_NEAR(findings.base_rate(cell, *experiments::find_measure("seen_accuracy")), 75, 1e-9);
   }
 }
 
@@ -191,13 +194,13 @@ TEST(ImageDetails, ARoutingThatCannotBeIsRefused) {
                                     {"members", json::array()},
                                     {"inputs", {{{0, 3}, {1, input}}, {{0, 1}}}},
                                     {"modules", json::array()},
-                                    {"outputs", {output}},
+                                    {"outputs", {0, output}},
                                     {"outputs_from_all_levels", false}}}};
   };
-  const tasks::ImageInputs inputs{2, 8, 3};
-  EXPECT_TRUE(routing_of_details(routing(1, 5, 0), inputs));
+  const auto suite = tasks::cached_task("mnist-xor-and");  // two images of eight digits, two outputs
+  EXPECT_TRUE(experiments::routing_of_details(routing(1, 5, 0), *suite));
   for (const auto& bad : {routing(2, 5, 0), routing(-1, 5, 0), routing(1, 6, 0), routing(1, -1, 0), routing(1, 5, 1)}) {
-    EXPECT_THROW(routing_of_details(bad, inputs), FormatError);
+    EXPECT_THROW(experiments::routing_of_details(bad, *suite), FormatError);
   }
 }
 

@@ -1,18 +1,22 @@
 // Sculpted networks as runs of a study: carved here, or given.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <set>
 
 #include "core/errors.h"
 #include "engine/kernels/kernels.h"
+#include "experiments/sculpt/sculpt.h"
 #include "models/layered_network_file.h"
+#include "studies/batch.h"
 #include "studies/claims.h"
-#include "studies/given_networks.h"
 #include "studies/made_up_study.h"
-#include "studies/run_sculpted.h"
 
 namespace modlab::studies {
 namespace {
 
+using experiments::Numbers;
 using models::NamedNetwork;
 using test::MadeUpStudy;
 
@@ -20,26 +24,29 @@ constexpr auto kClusterings =
     "parameters: {model: sculpted, task: sculpt/4-2-4, hidden: \"24\", epochs: 30, unit_steps: \"70\", edge_steps: "
     "\"2.5\", seed: [0, 1], cluster_index: [modularity-metric, ch-index]}\n";
 
-std::unordered_map<std::string, RunResult> carve(MadeUpStudy& study, std::span<const models::RunSpec> runs) {
-  methods::SculptProgress progress;
-  run_sculpted(runs, study.plan.suites, 2, engine::kernels(), progress, study.store);
-  return study.store.results();
+void carve(MadeUpStudy& study, const std::vector<experiments::Run>& runs) {
+  Batch batch(runs, {2, &engine::kernels()}, wanted_for(Keep::kAll));
+  batch.execute([&](auto&& finished) { study.store.add(finished); });
 }
 
 TEST(SculptedStudy, RunsThatDifferInTheDetectorShareACarving) {
   MadeUpStudy together(kClusterings);
   MadeUpStudy apart(kClusterings);
-  const std::vector<models::RunSpec> runs = missing_runs(together.plan, {});
+  const std::vector<experiments::Run> runs = missing_runs(together.plan, {});
   ASSERT_EQ(runs.size(), 4U);
-  EXPECT_EQ(different_carvings(runs), 2U);
-  const auto results = carve(together, runs);
-  ASSERT_EQ(results.size(), 4U);
-  for (const models::RunSpec& run : runs) {
-    const std::string id = models::run_id(run);
-    const std::map<std::string, double>& numbers = results.at(id).sculpted;
-    EXPECT_EQ(numbers, carve(apart, std::span(&run, 1)).at(id).sculpted);
+  std::set<std::uint64_t> carvings;
+  for (const experiments::Run& run : runs) {
+    carvings.insert(run.kind->share_key(run));
+  }
+  EXPECT_EQ(carvings.size(), 2U);
+  carve(together, runs);
+  ASSERT_EQ(together.store.finished().size(), 4U);
+  for (const experiments::Run& run : runs) {
+    const Numbers numbers = together.store.snapshots(run.id()).at("best");
+    carve(apart, {run});
+    EXPECT_EQ(numbers, apart.store.snapshots(run.id()).at("best"));
     // Two groups that share nothing: this index takes every unit for a cluster of its own (Table 4 of the paper).
-    const bool fails = run.detect.index == models::ClusterIndex::kCalinskiHarabasz;
+    const bool fails = experiments::sculpt_run(run.values).detect.index == methods::ClusterIndex::kCalinskiHarabasz;
     EXPECT_EQ(numbers.at("learned"), 100);
     EXPECT_EQ(numbers.at("edges"), 16);
     EXPECT_EQ(numbers.at("true_modules"), fails ? 0 : 100);
@@ -52,12 +59,28 @@ TEST(SculptedStudy, AnImpossibleClusteringIsRefusedBeforeAnythingIsTrained) {
 
 class GivenNetworks : public testing::Test {
  protected:
-  static std::vector<NamedNetwork> read(const std::string& name) {
-    return models::read_layered_networks(MODLAB_TEST_DIR "/data/sculpt/" + name);
+  static std::string file(const std::string& name) { return MODLAB_TEST_DIR "/data/sculpt/" + name; }
+
+  // Networks in the place of a study's runs; what there is to say of them.
+  static std::string judge(MadeUpStudy& study, const std::string& name) {
+    Batch batch = Batch::of_networks(missing_runs(study.plan, {}), {file(name)});
+    batch.execute([&](auto&& finished) { study.store.add(finished); });
+    return batch.remark();
+  }
+
+  // The names of a run's tied networks.
+  static std::vector<std::string> tied(Store& store, const std::string& id) {
+    std::vector<std::string> names;
+    const auto details = nlohmann::json::parse(store.blob(id, "details").value());
+    EXPECT_EQ(details.at("given"), true);
+    for (const auto& network : details.at("tied")) {
+      names.push_back(models::parse_layered_networks(network.at("network").get<std::string>(), "tied").front().id);
+    }
+    return names;
   }
 
   // The published networks as runs of one of our studies.
-  explicit GivenNetworks() : networks_(read("nets.jsonl.gz")) {}
+  explicit GivenNetworks() : networks_(models::read_layered_networks(file("nets.jsonl.gz"))) {}
 
   static StudyPlan published_plan(const std::string& study) { return plan_study(load_study(study), "published"); }
 
@@ -81,18 +104,19 @@ TEST_F(GivenNetworks, AreJudgedAsPublished) {
   std::size_t judged = 0;
   for (const auto& [name, wanted] : criteria) {
     MadeUpStudy study(load_study(name).text, "published");
-    const GivenTrials given = given_trials(missing_runs(study.plan, {}), study.plan.suites, networks_);
-    judge_given(given, study.plan.suites, study.store);
-    const auto results = study.store.results();
-    ASSERT_EQ(results.size(), given.trials.size());
-    for (const GivenTrial& trial : given.trials) {
-      SCOPED_TRACE(trial.names.front());
-      const std::map<std::string, double>& numbers = results.at(models::run_id(trial.run)).sculpted;
+    const std::string remark = judge(study, "nets.jsonl.gz");
+    EXPECT_NE(remark.find(fmt::format("in {} of ", study.store.finished().size())), std::string::npos) << remark;
+    for (const std::uint64_t number : study.store.finished()) {
+      const std::string id = settings::id_text(number);
+      const std::vector<std::string> names = tied(study.store, id);
+      ASSERT_FALSE(names.empty());
+      SCOPED_TRACE(names.front());
+      const Numbers numbers = study.store.snapshots(id).at("best");
       for (const char* criterion : wanted) {
-        EXPECT_DOUBLE_EQ(numbers.at(criterion), expected_share(networks_, trial.names, criterion)) << criterion;
+        EXPECT_DOUBLE_EQ(numbers.at(criterion), expected_share(networks_, names, criterion)) << criterion;
       }
       EXPECT_FALSE(numbers.contains("learned")) << "nothing is known of the dense network";
-      judged += trial.names.size();
+      judged += names.size();
     }
   }
   EXPECT_EQ(judged, 182U + 54U);
@@ -101,10 +125,8 @@ TEST_F(GivenNetworks, AreJudgedAsPublished) {
 // The paper's figures count the network of a trial that looked best; the alternatives are 55 of 1,499.
 TEST_F(GivenNetworks, TheirClaimsHold) {
   MadeUpStudy study(load_study("sculpt-validation").text, "published");
-  const GivenTrials given = given_trials(missing_runs(study.plan, {}), study.plan.suites, networks_);
-  EXPECT_EQ(given.networks, 300U);
-  EXPECT_EQ(given.used, 56U);
-  judge_given(given, study.plan.suites, study.store);
+  const std::string remark = judge(study, "nets.jsonl.gz");
+  EXPECT_TRUE(remark.starts_with("56 of 300 networks are of this study")) << remark;
   const Findings findings = study.findings();
   std::map<std::string, Verdict> verdicts;
   for (const ClaimResult& result : evaluate_claims(findings)) {
@@ -119,31 +141,33 @@ TEST_F(GivenNetworks, TheirClaimsHold) {
 // Table 1: with one hidden layer the inputs of all dense networks are separable, with more of none.
 TEST_F(GivenNetworks, DenseOnesSayWhatIsKnownBeforePruning) {
   MadeUpStudy study(load_study("sculpt-structure").text, "published");
-  const std::vector<NamedNetwork> dense = read("dense64.json.gz");
-  const GivenTrials given = given_trials(missing_runs(study.plan, {}), study.plan.suites, dense);
-  EXPECT_EQ(given.used, 64U);
-  judge_given(given, study.plan.suites, study.store);
+  const std::string remark = judge(study, "dense64.json.gz");
+  EXPECT_TRUE(remark.starts_with("64 of ")) << remark;
   int separable = 0;
-  for (const auto& [id, result] : study.store.results()) {
-    EXPECT_FALSE(result.sculpted.contains("edges")) << "nothing was carved";
-    const auto run = std::ranges::find(study.plan.runs, id, &PlannedRun::id);
-    if (run->spec.task == "sculpt/4-2-4") {
-      EXPECT_EQ(result.sculpted.at("separable_dense"), run->spec.hidden.size() == 1 ? 100 : 0) << id;
-      separable += run->spec.hidden.size() == 1 ? 1 : 0;
+  for (const std::uint64_t number : study.store.finished()) {
+    const Numbers numbers = study.store.snapshots(settings::id_text(number)).at("best");
+    EXPECT_FALSE(numbers.contains("edges")) << "nothing was carved";
+    const auto planned = std::ranges::find(study.plan.runs, number, &PlannedRun::number);
+    const methods::SculptRun run = experiments::sculpt_run(planned->run.values);
+    if (run.task == "sculpt/4-2-4") {
+      EXPECT_EQ(numbers.at("separable_dense"), run.hidden.size() == 1 ? 100 : 0) << planned->id();
+      separable += run.hidden.size() == 1 ? 1 : 0;
     }
   }
   EXPECT_EQ(separable, 2 * 12) << "twelve, before pruning edges and before pruning units and edges";
 }
 
 TEST_F(GivenNetworks, WhatDoesNotSayWhatItIsIsRefused) {
+  const test::TemporaryFolder folder;
   const StudyPlan plan = published_plan("sculpt-overlap");
-  const std::vector<models::RunSpec> runs = missing_runs(plan, {});
+  const std::vector<experiments::Run> runs = missing_runs(plan, {});
   const auto message = [&](const std::function<void(NamedNetwork&)>& change) -> std::string {
     std::vector<NamedNetwork> networks = {*std::ranges::find_if(
         networks_, [](const NamedNetwork& each) { return each.about.at("task") == "input_overlap_exp/8-2-4"; })};
     change(networks.front());
+    folder.write("networks.jsonl", models::to_json_line(networks.front()) + "\n");
     try {
-      given_trials(runs, plan.suites, networks);
+      Batch::of_networks(runs, {folder.file("networks.jsonl")});
     } catch (const FormatError& error) {
       return error.what();
     }

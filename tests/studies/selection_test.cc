@@ -5,11 +5,14 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "studies/made_up_study.h"
 
 namespace modlab::studies {
 namespace {
+
+using test::spec_of;
 
 // What a training would have given; selection may look at these only.
 struct Outcome {
@@ -21,19 +24,20 @@ struct Outcome {
 // One cell with four configurations (lr 0.1, 0.2, 0.3, 0.4) on two splits with three seeds, its results by hand.
 class SelectionTest : public testing::Test {
  protected:
+  static constexpr auto kYaml =
+      "parameters: {task: depth1, model: dense, lr: [0.1, 0.2, 0.3, 0.4], split_seed: [40, 41], seed: [0, 1, 2]}\n";
   using Key = std::tuple<double, std::uint32_t, std::uint64_t>;  // lr, split, seed
 
-  SelectionTest()
-      : plan_(plan_study(parse_study("parameters: {task: depth1, model: dense, lr: [0.1, 0.2, 0.3, 0.4], "
-                                     "split_seed: [40, 41], seed: [0, 1, 2]}\n",
-                                     "mine", "mine.yaml"),
-                         "")) {
+  SelectionTest() : plan_(plan_study(parse_study(kYaml, "mine", "mine.yaml"), "")) {
     for (const PlannedRun& run : plan_.runs) {
       outcomes_[key(run)] = {};
     }
   }
 
-  static Key key(const PlannedRun& run) { return {run.spec.lr, run.spec.split_seed, run.spec.seed}; }
+  static Key key(const PlannedRun& run) {
+    const models::RunSpec spec = spec_of(run);
+    return {spec.lr, spec.split_seed, spec.seed};
+  }
   // Three seeds of one configuration on split 40.
   void set(double lr, const std::vector<Outcome>& seeds) {
     for (std::uint64_t seed = 0; seed < seeds.size(); ++seed) {
@@ -48,11 +52,9 @@ class SelectionTest : public testing::Test {
         const Outcome& outcome = found->second;
         Record& record = made.emplace_back();
         record.run = &run;
-        record.best_epoch = 1;
-        record.validation_accuracy = outcome.validation;
-        record.validation_loss = outcome.loss;
-        record.updates = outcome.updates;
-        record.values.assign(all_measures().size(), 0.0);
+        record.validation = outcome.validation;
+        record.loss = outcome.loss;
+        record.cost = outcome.updates;
       }
     }
     return made;
@@ -81,19 +83,20 @@ TEST_F(SelectionTest, TheBestMeanOverSeedsWins) {
   ASSERT_EQ(cells.size(), 1U);
   ASSERT_EQ(cells[0].splits.size(), 2U);
   const Cell::Split& split = cells[0].splits[0];
-  EXPECT_EQ(split.split_seed, 40U);
+  EXPECT_EQ(split.name, "40");
   EXPECT_EQ(split.settings, "lr 0.3");
   EXPECT_DOUBLE_EQ(split.validation, 80);
   EXPECT_EQ(split.configurations, 4);
   EXPECT_EQ(split.tied, 1);
   ASSERT_EQ(split.runs.size(), 3U);
   for (std::uint64_t seed = 0; seed < 3; ++seed) {
-    EXPECT_EQ(split.runs[seed]->run->spec.seed, seed);
-    EXPECT_EQ(split.runs[seed]->run->spec.split_seed, 40U);
-    EXPECT_EQ(split.runs[seed]->run->spec.lr, 0.3);
+    const models::RunSpec spec = spec_of(*split.runs[seed]->run);
+    EXPECT_EQ(spec.seed, seed);
+    EXPECT_EQ(spec.split_seed, 40U);
+    EXPECT_EQ(spec.lr, 0.3);
   }
   // Splits choose for themselves: on the other one all are equal, and the first of the grid stands for them.
-  EXPECT_EQ(cells[0].splits[1].split_seed, 41U);
+  EXPECT_EQ(cells[0].splits[1].name, "41");
   EXPECT_EQ(cells[0].splits[1].settings, "lr 0.1");
   EXPECT_EQ(cells[0].splits[1].tied, 4);
 }
@@ -111,15 +114,26 @@ TEST_F(SelectionTest, TestResultsPlayNoPart) {
     }
     return texts;
   };
+  // Rows of results that differ in every measure.
+  test::MadeUpStudy study(kYaml);
+  int trained = 0;
+  study.train([&](const PlannedRun& /*run*/) {
+    ++trained;
+    return test::made_up(trained, trained * 2, trained * 4, trained);
+  });
+  const StudyResults results(study.store, "best");
+  ASSERT_EQ(results.best.size(), made.size());
   for (const Ties ties : {Ties::kLoss, Ties::kUpdates, Ties::kFirst}) {
     const std::vector<std::string> expected = settings(ties);
     // All measures of a run, test accuracy first of all, go to other runs again and again.
     for (std::size_t round = 0; round < made.size(); ++round) {
+      std::set<double> accuracies;
       for (std::size_t at = 0; at < made.size(); ++at) {
-        for (std::size_t measure = 0; measure < all_measures().size(); ++measure) {
-          made[at].values[measure] = static_cast<double>((at * 7 + round * 11 + measure) % made.size()) * 4;
-        }
+        made[at].table = &results.best;
+        made[at].row = (at * 7 + round * 11) % made.size();
+        accuracies.insert(made[at].measure("test_accuracy"));
       }
+      EXPECT_EQ(accuracies.size(), made.size());
       EXPECT_EQ(settings(ties), expected) << round;
     }
   }
@@ -202,12 +216,12 @@ TEST_F(SelectionTest, MissingSeedsAndConfigurations) {
   const std::vector<Cell> cells = choose(plan_, made, {"lr"}, Ties::kLoss);
   ASSERT_EQ(cells.size(), 1U);
   ASSERT_EQ(cells[0].splits.size(), 2U);
-  const Cell::Split& split = cells[0].splits[cells[0].splits[0].split_seed == 40 ? 0 : 1];
+  const Cell::Split& split = cells[0].splits[cells[0].splits[0].name == "40" ? 0 : 1];
   EXPECT_EQ(split.settings, "lr 0.3");
   EXPECT_DOUBLE_EQ(split.validation, 75);
   EXPECT_EQ(split.configurations, 3);
   ASSERT_EQ(split.runs.size(), 2U);
-  EXPECT_EQ(split.runs[1]->run->spec.seed, 2U);
+  EXPECT_EQ(spec_of(*split.runs[1]->run).seed, 2U);
 }
 
 TEST_F(SelectionTest, NothingYet) { EXPECT_TRUE(choose(plan_, {}, {"lr"}, Ties::kLoss).empty()); }
@@ -238,7 +252,8 @@ grids:
   for (const PlannedRun& run : plan.runs) {
     Record& record = records.emplace_back();
     record.run = &run;
-    record.validation_accuracy = run.spec.lr * 100 + run.spec.tau.value_or(0);
+    const models::RunSpec spec = spec_of(run);
+    record.validation = spec.lr * 100 + spec.tau.value_or(0);
   }
   const std::vector<Cell> cells = choose(plan, records, {"lr", "tau"}, Ties::kLoss);
   ASSERT_EQ(cells.size(), 3 * 2 * 2U);
@@ -250,8 +265,8 @@ grids:
     EXPECT_EQ(cell.splits[0].configurations, series == "a" ? 2 : 4);
     for (const Record* record : cell.splits[0].runs) {
       EXPECT_EQ(plan.value(*record->run, "series"), series);
-      EXPECT_EQ(record->run->spec.task, cell.example->spec.task);
-      EXPECT_EQ(record->run->spec.ratio, cell.example->spec.ratio);
+      EXPECT_EQ(spec_of(*record->run).task, spec_of(*cell.example).task);
+      EXPECT_EQ(spec_of(*record->run).ratio, spec_of(*cell.example).ratio);
     }
   }
   EXPECT_EQ(counts, (std::map<std::string, int>{{"a", 4}, {"b", 4}, {"c", 4}}));
@@ -261,28 +276,32 @@ TEST(LoadRecords, MeasuresByHand) {
   // Depth 1, ratio 0.5: 32 training rows. Batches of 4 are 32/4 + 1 = 9 updates an epoch by the paper's count.
   test::MadeUpStudy study(
       "parameters: {task: depth1, model: modular-shared, batch_size: 4, epochs: 50, seed: [0, 1]}\n");
-  study.train([](const PlannedRun& run) -> std::optional<RunResult> {
-    if (run.spec.seed == 1) {
+  study.train([](const PlannedRun& run) -> std::optional<experiments::Result> {
+    if (spec_of(run).seed == 1) {
       return std::nullopt;
     }
-    RunResult result = test::made_up(90, 80, 70, 20);
-    result.last.epoch = 50;
-    result.last.parts[0] = {100, 100, 0.01};
-    result.last.parts[1] = {100, 100, 0.02};
-    result.last.parts[2] = {100, 100, 0.03};
-    result.best.measures = {2, 0.5, 0.75, 0.25, 0.125};
-    result.last.measures.edit_distance = 0;
+    experiments::Result result = test::made_up(90, 80, 70, 20);
+    experiments::Numbers& best = result.snapshots["best"];
+    best["edit_distance"] = 2;
+    best["specialisation"] = 0.5;
+    best["specialisation_max"] = 0.75;
+    best["in_situ"] = 0.25;
+    best["module_reuse"] = 12.5;
+    result.snapshots["last"] = test::made_up(100, 100, 100, 50).snapshots["last"];
+    result.snapshots["last"]["edit_distance"] = 0;
+    result.snapshots["last"]["validation_loss"] = 0.02;
     return result;
   });
-  const auto value = [](const Record& record, const char* name) { return record.values.at(measure_index(name)); };
-  const std::vector<Record> best = load_records(study.store, study.plan, SnapshotKind::kBest);
+  const auto value = [](const Record& record, const char* name) { return record.measure(name); };
+  const StudyResults best_results(study.store, "best");
+  const std::vector<Record> best = load_records(best_results, study.plan, study.store.path());
   ASSERT_EQ(best.size(), 1U);
   const Record& record = best[0];
   EXPECT_EQ(record.run, &study.plan.runs[0]);
-  EXPECT_EQ(record.best_epoch, 20);
-  EXPECT_EQ(record.validation_accuracy, 80);
-  EXPECT_EQ(record.validation_loss, 0.2);
-  EXPECT_EQ(record.updates, 9 * 20);
+  EXPECT_EQ(value(record, "best_epoch"), 20);
+  EXPECT_EQ(record.validation, 80);
+  EXPECT_EQ(record.loss, 0.2);
+  EXPECT_EQ(record.cost, 9 * 20);
   EXPECT_EQ(value(record, "test_accuracy"), 70);
   EXPECT_EQ(value(record, "train_accuracy"), 90);
   EXPECT_EQ(value(record, "validation_accuracy"), 80);
@@ -299,30 +318,37 @@ TEST(LoadRecords, MeasuresByHand) {
   EXPECT_EQ(value(record, "flops"), 20 * (32 * 6 * 102 + 9 * 18 * 52));
   EXPECT_TRUE(std::isnan(value(record, "test_accuracy_1"))) << "one task has none of its own";
 
-  const std::vector<Record> last = load_records(study.store, study.plan, SnapshotKind::kLast);
+  const StudyResults last_results(study.store, "last");
+  const std::vector<Record> last = load_records(last_results, study.plan, study.store.path());
   ASSERT_EQ(last.size(), 1U);
   EXPECT_EQ(value(last[0], "test_accuracy"), 100);
   EXPECT_EQ(value(last[0], "perfect"), 100);
   EXPECT_EQ(value(last[0], "structure_found"), 100);
   EXPECT_EQ(value(last[0], "updates"), 9 * 50);
-  EXPECT_EQ(last[0].validation_accuracy, 80) << "selection looks at the best epoch whatever is shown";
-  EXPECT_EQ(last[0].best_epoch, 20);
+  EXPECT_EQ(value(last[0], "validation_loss"), 0.02);
+  EXPECT_EQ(last[0].validation, 80) << "selection looks at the best epoch whatever is shown";
+  EXPECT_EQ(last[0].loss, 0.2);
+  EXPECT_EQ(last[0].cost, 9 * 20);
 }
 
 TEST(LoadRecords, TheMeasuresOfEachTask) {
   test::MadeUpStudy study("parameters: {task: A+B, model: dense}\n");
   study.train([](const PlannedRun& /*run*/) {
-    RunResult result = test::made_up(90, 80, 70);
-    for (SnapshotResult* snapshot : {&result.best, &result.last}) {
-      snapshot->tasks.resize(2);
-      snapshot->tasks[0] = {PartResult{81, 0, 0}, {82, 0, 0}, {83, 0, 0}};
-      snapshot->tasks[1] = {PartResult{91, 0, 0}, {92, 0, 0}, {93, 0, 0}};
+    experiments::Result result = test::made_up(90, 80, 70);
+    for (auto& [snapshot, numbers] : result.snapshots) {
+      double accuracy = 81;
+      for (const char* part : {"train", "validation", "test"}) {
+        numbers[part + std::string("_accuracy_1")] = accuracy;
+        numbers[part + std::string("_accuracy_2")] = accuracy + 10;
+        ++accuracy;
+      }
     }
     return result;
   });
-  const std::vector<Record> records = load_records(study.store, study.plan, SnapshotKind::kBest);
+  const StudyResults results(study.store, "best");
+  const std::vector<Record> records = load_records(results, study.plan, study.store.path());
   ASSERT_EQ(records.size(), 1U);
-  const auto value = [&](const char* name) { return records[0].values.at(measure_index(name)); };
+  const auto value = [&](const char* name) { return records[0].measure(name); };
   EXPECT_EQ(value("train_accuracy_1"), 81);
   EXPECT_EQ(value("test_accuracy_1"), 83);
   EXPECT_EQ(value("train_accuracy_2"), 91);

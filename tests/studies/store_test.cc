@@ -7,32 +7,49 @@
 #include <thread>
 
 #include "core/errors.h"
-#include "studies/curve.h"
+#include "io/csv_file.h"
+#include "io/file.h"
+#include "io/inflate.h"
+#include "small_images.h"
 #include "studies/made_up_study.h"
-#include "tasks/task_file.h"
 
 namespace modlab::studies {
 namespace {
 
+using experiments::FinishedRun;
+using experiments::Numbers;
+using experiments::Result;
+using experiments::Run;
 using test::MadeUpStudy;
 using test::TemporaryFolder;
 
-constexpr double kNone = measures::NetworkMeasures::kNone;
+const Origin kHere = {"a machine", ""};
 
 StoredStudy stored(const std::string& name) {
-  return {name, "parameters: {lr: 0.1}\n", name + ".yaml", "quick", {"epochs=3", "keep=all"}, "a machine"};
+  return {name, "parameters: {lr: 0.1}\n", name + ".yaml", "quick", {"epochs=3", "keep=all"}};
 }
 
+// Runs by a letter each: they differ in their seed.
+const Run& run_of(const std::string& name) {
+  static std::map<std::string, Run> known;
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  const auto found = known.find(name);
+  return found != known.end()
+             ? found->second
+             : known
+                   .emplace(name, experiments::make_run(
+                                      {{"task", "depth1"}, {"model", "dense"}, {"seed", std::to_string(known.size())}}))
+                   .first->second;
+}
+std::string id_of(const std::string& name) { return run_of(name).id(); }
+
 // Every number is another one.
-RunResult distinct(double base) {
-  RunResult result;
-  for (SnapshotResult* snapshot : {&result.best, &result.last}) {
-    snapshot->epoch = static_cast<int>(base += 1);
-    const auto fill = [&](PartResult& part) { part = {base += 1, base += 1.25, base += 0.1}; };
-    std::ranges::for_each(snapshot->parts, fill);
-    snapshot->measures = {base + 0.1, base + 0.2, base + 0.3, base + 0.4, base + 0.5};
-    for (int task = 0; task < 3; ++task) {
-      std::ranges::for_each(snapshot->tasks.emplace_back(), fill);
+Result distinct(double base) {
+  Result result;
+  for (const char* snapshot : {"best", "last"}) {
+    for (const char* measure : {"best_epoch", "train_loss", "validation_loss", "test_loss", "edit_distance", "flops"}) {
+      result.snapshots[snapshot][measure] = base += 1.25;
     }
   }
   result.diverged = true;
@@ -40,66 +57,27 @@ RunResult distinct(double base) {
   return result;
 }
 
-void expect_equal(const PartResult& a, const PartResult& b) {
-  EXPECT_EQ(a.accuracy, b.accuracy);
-  EXPECT_EQ(a.row_accuracy, b.row_accuracy);
-  EXPECT_EQ(a.loss, b.loss);
+FinishedRun finished_run(const std::string& name, double base) {
+  FinishedRun run{&run_of(name), distinct(base)};
+  run.result.blobs = {{"curve", std::string("curve\0of ", 9) + name},
+                      {"weights/best", "best of " + name},
+                      {"weights/last", std::string("\0\xff", 2) + name}};
+  return run;
 }
 
-void expect_equal(const RunResult& a, const RunResult& b) {
-  EXPECT_EQ(a.diverged, b.diverged);
-  EXPECT_EQ(a.seconds, b.seconds);
-  for (const SnapshotKind kind : {SnapshotKind::kBest, SnapshotKind::kLast}) {
-    const SnapshotResult& left = a.at(kind);
-    const SnapshotResult& right = b.at(kind);
-    EXPECT_EQ(left.epoch, right.epoch);
-    ASSERT_EQ(left.tasks.size(), right.tasks.size());
-    for (std::size_t part = 0; part < (a.rows.seen > 0 ? engine::kScoreParts : engine::kParts); ++part) {
-      expect_equal(left.parts[part], right.parts[part]);
+// What the store has of a run is what was put into it.
+void expect_stored(Store& store, const std::string& name, const Result& expected) {
+  EXPECT_EQ(store.snapshots(id_of(name)), expected.snapshots) << name;
+  for (const auto& [snapshot, numbers] : expected.snapshots) {
+    const ResultTable table = store.results(snapshot);
+    const std::optional<std::size_t> row = table.find(run_of(name).number);
+    ASSERT_TRUE(row) << name;
+    EXPECT_EQ(table.row(*row).diverged, expected.diverged);
+    EXPECT_EQ(table.row(*row).seconds, expected.seconds);
+    for (const auto& [measure, value] : numbers) {
+      EXPECT_EQ(table.at(*row, table.column(measure).value()), value) << name << " " << measure;
     }
-    for (std::size_t part = 0; part < engine::kParts; ++part) {
-      for (std::size_t task = 0; task < left.tasks.size(); ++task) {
-        expect_equal(left.tasks[task][part], right.tasks[task][part]);
-      }
-    }
-    EXPECT_EQ(left.measures.edit_distance, right.measures.edit_distance);
-    EXPECT_EQ(left.measures.specialisation, right.measures.specialisation);
-    EXPECT_EQ(left.measures.specialisation_max, right.measures.specialisation_max);
-    EXPECT_EQ(left.measures.in_situ, right.measures.in_situ);
-    EXPECT_EQ(left.measures.module_reuse, right.measures.module_reuse);
   }
-}
-
-FinishedRun finished_run(const std::string& id, double base) {
-  FinishedRun run;
-  run.id = id;
-  run.settings = R"({"task":"depth1","model":"dense","lr":0.1,"seed":5})";
-  run.result = distinct(base);
-  run.result.rows = {.train = 6, .validation = 29, .test = 28, .outputs = 2};
-  run.curve = std::string("curve\0of ", 9) + id;
-  run.weights = {{"best", "best of " + id}, {"last", std::string("\0\xff", 2) + id}};
-  return run;
-}
-
-// A run on images has a fourth part, one measure more, and details.
-FinishedRun image_run(const std::string& id, double base) {
-  FinishedRun run = finished_run(id, base);
-  run.settings = R"({"task":"mnist-xor-and","model":"modular","samples":10,"seed":5})";
-  run.result.rows = {.train = 510, .validation = 60, .test = 70, .seen = 511, .outputs = 2};
-  run.result.best.tasks.clear();
-  run.result.last.tasks.clear();
-  run.result.best.measures.image_specialisation = 0.625;
-  run.result.last.measures.image_specialisation = kNone;
-  run.details = {{"best", R"({"modules":[1]})"}, {"last", R"({"modules":[2]})"}};
-  return run;
-}
-
-void expect_rows(const models::PartRows& found, const models::PartRows& expected) {
-  EXPECT_EQ(found.train, expected.train);
-  EXPECT_EQ(found.validation, expected.validation);
-  EXPECT_EQ(found.test, expected.test);
-  EXPECT_EQ(found.seen, expected.seen);
-  EXPECT_EQ(found.outputs, expected.outputs);
 }
 
 void expect_refused(const std::function<void()>& action, const std::vector<std::string>& parts) {
@@ -117,7 +95,7 @@ class StoreTest : public testing::Test {
  protected:
   std::string folder() const { return folder_.file("out"); }
   std::string file() const { return folder_.file("out/study.sqlite"); }
-  Store make(const std::string& name = "mine") const { return Store::open_or_create(folder(), stored(name)); }
+  Store make(const std::string& name = "mine") const { return Store::open_or_create(folder(), stored(name), kHere); }
   void execute(const std::string& sql) const { io::Database(file(), io::Database::Mode::kCreate).execute(sql); }
 
   TemporaryFolder folder_;
@@ -128,92 +106,182 @@ TEST_F(StoreTest, EverythingComesBackAsItWas) {
   writer.add(std::vector{finished_run("a", 0), finished_run("b", 1000)});
   for (const bool reopened : {false, true}) {
     Store store = reopened ? Store::open(folder()) : make();
-    EXPECT_EQ(store.finished(), (std::unordered_set<std::string>{"a", "b"}));
-    const auto results = store.results();
-    ASSERT_EQ(results.size(), 2U);
-    expect_equal(results.at("a"), distinct(0));
-    expect_equal(results.at("b"), distinct(1000));
-    EXPECT_EQ(store.curve("a"), std::string("curve\0of a", 10));
-    EXPECT_EQ(store.weights("b", "best"), "best of b");
-    EXPECT_EQ(store.weights("b", "last"), std::string("\0\xff", 2) + "b");
-    EXPECT_EQ(store.curve("c"), std::nullopt);
-    EXPECT_EQ(store.weights("a", "middle"), std::nullopt);
-    EXPECT_EQ(store.weights("c", "best"), std::nullopt);
+    EXPECT_EQ(store.finished(), (RunSet{run_of("a").number, run_of("b").number}));
+    expect_stored(store, "a", distinct(0));
+    expect_stored(store, "b", distinct(1000));
+    EXPECT_EQ(store.blob(id_of("a"), "curve"), std::string("curve\0of a", 10));
+    EXPECT_EQ(store.blob(id_of("b"), "weights/best"), "best of b");
+    EXPECT_EQ(store.blob(id_of("b"), "weights/last"), std::string("\0\xff", 2) + "b");
+    EXPECT_EQ(store.blob(id_of("c"), "curve"), std::nullopt);
+    EXPECT_EQ(store.blob(id_of("a"), "weights/middle"), std::nullopt);
+    const std::optional<experiments::Run> run = store.run(id_of("b"));
+    ASSERT_TRUE(run);
+    EXPECT_EQ(run->kind, &experiments::bits());
+    EXPECT_EQ(run->values.to_json(), run_of("b").values.to_json());
+    EXPECT_EQ(store.run("0123456789abcdef"), std::nullopt);
+    ASSERT_EQ(store.origins().size(), 1U);
+    EXPECT_EQ(store.origins().front().machine, "a machine");
   }
 }
 
-TEST_F(StoreTest, RunsOnImagesComeBackAsTheyWere) {
-  std::vector<engine::Scores> curve(50);
-  for (std::uint32_t epoch = 0; epoch < 50; ++epoch) {
-    for (std::uint32_t part = 0; part < engine::kScoreParts; ++part) {
-      curve[epoch].parts[part] = {1.0F / static_cast<float>(1 + epoch + part), 100 * part + epoch, 0};
+TEST_F(StoreTest, AMeasureThatMeansNothingForARunIsAbsent) {
+  Store store = make();
+  FinishedRun bare = finished_run("a", 0);
+  bare.result.snapshots = {{"best", {{"test_accuracy", 75}}}};
+  store.add(std::vector{bare});
+  EXPECT_EQ(store.results("best").measures(), std::vector<std::string>{"test_accuracy"});
+  FinishedRun other = finished_run("b", 10);
+  other.result.snapshots = {{"best", {{"edges", 12}}}, {"last", {{"edges", 11}}}};
+  store.add(std::vector{other});
+  EXPECT_EQ(store.snapshots(id_of("a")), bare.result.snapshots);
+  EXPECT_EQ(store.snapshots(id_of("b")), other.result.snapshots);
+  // A run with one snapshot has it under any name.
+  const ResultTable last = store.results("last");
+  EXPECT_EQ(last.at(*last.find(run_of("a").number), *last.column("test_accuracy")), 75);
+  EXPECT_TRUE(std::isnan(last.at(*last.find(run_of("a").number), *last.column("edges"))));
+  EXPECT_EQ(last.at(*last.find(run_of("b").number), *last.column("edges")), 11);
+}
+
+TEST_F(StoreTest, WhatCannotBeIsRefused) {
+  const std::pair<const char*, const char*> hostile[] = {
+      {"UPDATE results SET test_accuracy = 426.6", "cannot be 426.6"},
+      {"UPDATE results SET test_accuracy = 'much'", "anything but a number"},
+      {"UPDATE results SET test_accuracy = x'00'", "anything but a number"},
+      {"ALTER TABLE results ADD COLUMN \"a\"\"; DROP TABLE runs\" REAL", "a measure has no name"}};
+  for (const auto& [sql, part] : hostile) {
+    std::filesystem::remove_all(folder());
+    {
+      Store store = make();
+      FinishedRun run = finished_run("a", 0);
+      run.result.snapshots["best"]["test_accuracy"] = 50;
+      store.add(std::vector{run});
+      store.close();
+    }
+    execute(sql);
+    Store store = Store::open(folder());
+    expect_refused([&] { store.results("best"); }, {"study.sqlite", part, "damaged"});
+  }
+  std::filesystem::remove_all(folder());
+  make().add(std::vector{finished_run("a", 0), finished_run("b", 10)});
+  // The settings of one run under the name of another, settings that are none, and a kind that there is not.
+  execute("UPDATE runs SET settings = (SELECT settings FROM runs ORDER BY id LIMIT 1)");
+  int refused = 0;
+  for (const char* name : {"a", "b"}) {
+    try {
+      Store::open(folder()).run(id_of(name));
+    } catch (const FormatError& error) {
+      ++refused;
+      EXPECT_NE(std::string(error.what()).find("another run"), std::string::npos) << error.what();
     }
   }
-  FinishedRun given = image_run("images", 0);
-  given.curve = encode_curve(curve, engine::kScoreParts);
-  make().add(std::vector{given, finished_run("bits", 1000)});
-  Store store = Store::open(folder());
-  const auto results = store.results();
-  const RunResult& images = results.at("images");
-  expect_equal(given.result, images);
-  expect_rows(images.rows, given.result.rows);
-  EXPECT_EQ(images.best.measures.image_specialisation, 0.625);
-  EXPECT_TRUE(std::isnan(images.last.measures.image_specialisation));
-  EXPECT_EQ(store.details("images", "best"), R"({"modules":[1]})");
-  EXPECT_EQ(store.details("images", "last"), R"({"modules":[2]})");
-  const Curve found = decode_curve(store.curve("images").value(), 50, engine::kScoreParts, "");
-  for (std::size_t part = 0; part < engine::kScoreParts; ++part) {
-    EXPECT_EQ(found.right_bits[part][49], 100 * part + 49);
-    EXPECT_EQ(found.loss[part][1], curve[1].parts[part].loss);
+  EXPECT_EQ(refused, 1);
+  for (const char* settings :
+       {"[]", "{", "{\"epochs\": 2000000000}", "{\"epochs\": -1}", "{\"task\": \"nowhere.yaml\"}"}) {
+    execute("UPDATE runs SET settings = '" + std::string(settings) + "'");
+    expect_refused([&] { Store::open(folder()).run(id_of("a")); }, {"study.sqlite"});
   }
-  // A run on bits beside it has nothing of that.
-  expect_rows(results.at("bits").rows, {.train = 6, .validation = 29, .test = 28, .outputs = 2});
-  EXPECT_TRUE(std::isnan(results.at("bits").best.parts[3].accuracy));
-  EXPECT_EQ(store.details("bits", "best"), std::nullopt);
+  execute("UPDATE runs SET kind = 'horoscope'");
+  expect_refused([&] { Store::open(folder()).run(id_of("a")); }, {"horoscope", "update modlab"});
 }
 
-TEST_F(StoreTest, AnOlderStoreIsReadAsItIsAndBroughtUpToDateByAWriter) {
-  {
-    Store store = make();
-    store.add(std::vector{finished_run("a", 0)});
-    store.close();
-  }
-  // As the first version made it.
+TEST_F(StoreTest, AViewInThePlaceOfATableIsRefused) {
+  make().add(std::vector{finished_run("a", 0)});
   execute(
-      "ALTER TABLE runs DROP COLUMN seen_rows; ALTER TABLE results DROP COLUMN seen_accuracy;"
-      "ALTER TABLE results DROP COLUMN seen_row_accuracy; ALTER TABLE results DROP COLUMN seen_loss;"
-      "ALTER TABLE results DROP COLUMN image_specialisation; DROP TABLE image_details; DROP TABLE sculpted;"
-      "PRAGMA user_version = 1");
-  const auto version = [&] { return io::Database(file(), io::Database::Mode::kRead).integer("PRAGMA user_version"); };
+      "DROP VIEW run_results; DROP VIEW run_settings; ALTER TABLE runs RENAME TO hidden; CREATE VIEW runs AS WITH "
+      "RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) SELECT id FROM n");
+  expect_refused([&] { Store::open(folder()); }, {"no table 'runs'", "damaged"});
+  expect_refused([&] { make(); }, {"no table 'runs'", "damaged"});
+}
+
+TEST_F(StoreTest, ARunWithoutResultsIsNotFinished) {
+  make().add(std::vector{finished_run("a", 0), finished_run("b", 10)});
+  execute("DELETE FROM results WHERE run = '" + id_of("a") + "'");
+  Store store = make();
+  EXPECT_EQ(store.finished(), RunSet{run_of("b").number});
+  EXPECT_FALSE(store.results("best").find(run_of("a").number));
+  store.add(std::vector{finished_run("a", 20)});
+  expect_stored(store, "a", distinct(20));
+}
+
+// Stores that earlier versions wrote, and what those said of them.
+class OlderStore : public StoreTest, public testing::WithParamInterface<const char*> {
+ protected:
+  OlderStore() {
+    // Runs on images name their files as they lay beside the study.
+    test::SmallImages().write(folder_);
+    std::filesystem::current_path(folder_.path());
+    std::filesystem::create_directory(folder());
+    const std::string packed = io::read_file(MODLAB_TEST_DIR "/data/stores/" + name() + "-3.sqlite.gz", 1 << 20);
+    folder_.write("out/study.sqlite", io::inflate_stream(packed, io::Wrapping::kGzip, 1 << 24, "a store"));
+  }
+  ~OlderStore() override { std::filesystem::current_path(before_); }
+  static std::string name() { return GetParam(); }
+
+  std::filesystem::path before_ = std::filesystem::current_path();
+
+  // The table of runs that the version before wrote, by column.
+  static std::vector<std::map<std::string, std::string>> table() {
+    const io::Csv csv = io::parse_csv(io::read_file(MODLAB_TEST_DIR "/data/stores/" + name() + "-3.runs.csv", 1 << 20),
+                                      "runs.csv", 1000, 200);
+    std::vector<std::map<std::string, std::string>> rows;
+    for (const io::CsvRow& row : csv.rows) {
+      std::map<std::string, std::string>& cells = rows.emplace_back();
+      for (std::size_t column = 0; column < csv.header.size(); ++column) {
+        cells[csv.header[column]] = row.cells[column];
+      }
+    }
+    return rows;
+  }
+  std::int64_t version() const {
+    return io::Database(file(), io::Database::Mode::kRead).integer("PRAGMA user_version").value_or(0);
+  }
+  void expect_all(Store& store) const {
+    const ResultTable results = store.results("best");
+    const auto rows = table();
+    ASSERT_EQ(results.size(), rows.size());
+    for (const auto& row : rows) {
+      const std::optional<std::size_t> found = results.find(settings::id_number(row.at("id")).value());
+      ASSERT_TRUE(found) << row.at("id");
+      int compared = 0;
+      for (const std::string& measure : results.measures()) {
+        const auto said = row.find(measure);
+        if (said != row.end() && !said->second.empty()) {
+          EXPECT_NEAR(results.at(*found, *results.column(measure)), std::stod(said->second), 1e-9) << measure;
+          ++compared;
+        }
+      }
+      EXPECT_GE(compared, 9);
+      EXPECT_EQ(store.run(row.at("id"))->id(), row.at("id"));
+    }
+    EXPECT_EQ(store.study().name, name());
+    EXPECT_EQ(store.origins().size(), 1U);
+  }
+};
+
+TEST_P(OlderStore, IsReadAsItIsAndBroughtUpToDateByAWriter) {
   const std::string before = folder_.read("out/study.sqlite");
   {
     Store store = Store::open(folder());
-    EXPECT_EQ(store.study().name, "mine");
-    const auto results = store.results();
-    expect_equal(results.at("a"), distinct(0));
-    expect_rows(results.at("a").rows, {.train = 6, .validation = 29, .test = 28, .outputs = 2});
-    EXPECT_TRUE(std::isnan(results.at("a").best.measures.image_specialisation));
-    EXPECT_EQ(store.details("a", "best"), std::nullopt);
-    EXPECT_EQ(store.sculpt_details("a"), std::nullopt);
-    EXPECT_EQ(store.weights("a", "best"), "best of a");
+    expect_all(store);
   }
   EXPECT_EQ(folder_.read("out/study.sqlite"), before) << "reading changes nothing";
+  EXPECT_EQ(version(), 3);
   for (const bool again : {false, true}) {
-    Store store = make();
-    EXPECT_EQ(version(), 3);
-    store.add(std::vector{again ? finished_run("c", 200) : image_run("b", 100)});
+    Store store = make(name());
+    EXPECT_EQ(version(), 4);
+    EXPECT_EQ(store.finished().contains(run_of("a").number), again);
+    store.add(std::vector{finished_run("a", 200)});
     store.close();
   }
   Store store = Store::open(folder());
-  const auto results = store.results();
-  ASSERT_EQ(results.size(), 3U);
-  expect_equal(results.at("a"), distinct(0));
-  expect_rows(results.at("a").rows, {.train = 6, .validation = 29, .test = 28, .outputs = 2});
-  expect_equal(image_run("b", 100).result, results.at("b"));
-  EXPECT_EQ(results.at("b").rows.seen, 511);
-  EXPECT_EQ(store.details("b", "last"), R"({"modules":[2]})");
-  expect_equal(results.at("c"), distinct(200));
+  expect_stored(store, "a", distinct(200));
+  for (const auto& row : table()) {
+    EXPECT_TRUE(store.finished().contains(settings::id_number(row.at("id")).value()));
+  }
 }
+
+INSTANTIATE_TEST_SUITE_P(Kinds, OlderStore, testing::Values("bits", "images", "sculpt"),
+                         [](const auto& kind) { return std::string(kind.param); });
 
 TEST_F(StoreTest, TheStudyComesBackAsItWas) {
   make();
@@ -223,7 +291,6 @@ TEST_F(StoreTest, TheStudyComesBackAsItWas) {
   EXPECT_EQ(store.study().source, "mine.yaml");
   EXPECT_EQ(store.study().preset, "quick");
   EXPECT_EQ(store.study().overrides, (std::vector<std::string>{"epochs=3", "keep=all"}));
-  EXPECT_EQ(store.study().machine, "a machine");
 }
 
 TEST_F(StoreTest, TheStudyIsTheOneThatWasRunLast) {
@@ -233,63 +300,53 @@ TEST_F(StoreTest, TheStudyIsTheOneThatWasRunLast) {
   wider.text = "parameters: {lr: [0.1, 0.2]}\n";
   wider.overrides = {};
   {
-    const Store store = Store::open_or_create(folder(), wider);
+    const Store store = Store::open_or_create(folder(), wider, kHere);
     EXPECT_EQ(store.study().preset, "paper");
   }
   Store store = Store::open(folder());
   EXPECT_EQ(store.study().preset, "paper");
   EXPECT_EQ(store.study().text, wider.text);
   EXPECT_TRUE(store.study().overrides.empty());
-  EXPECT_TRUE(store.finished().contains("a")) << "runs stay";
-}
-
-TEST_F(StoreTest, WhatIsNotANumberStaysSo) {
-  FinishedRun run = finished_run("a", 0);
-  run.result.best.measures = {};
-  run.result.last.parts[1].loss = kNone;
-  run.result.best.tasks.clear();
-  run.result.last.tasks.clear();
-  run.curve.clear();
-  run.weights.clear();
-  make().add(std::vector{run});
-  Store store = Store::open(folder());
-  const RunResult result = store.results().at("a");
-  EXPECT_TRUE(std::isnan(result.best.measures.edit_distance));
-  EXPECT_TRUE(std::isnan(result.best.measures.module_reuse));
-  EXPECT_FALSE(std::isnan(result.last.measures.edit_distance));
-  EXPECT_TRUE(std::isnan(result.last.parts[1].loss));
-  EXPECT_TRUE(result.best.tasks.empty());
-  EXPECT_EQ(store.curve("a"), std::nullopt);
-  EXPECT_EQ(store.weights("a", "best"), std::nullopt);
+  EXPECT_TRUE(store.finished().contains(run_of("a").number)) << "runs stay";
 }
 
 TEST_F(StoreTest, ARunThatIsThereStaysAsItIs) {
   Store store = make();
   store.add(std::vector{finished_run("a", 0)});
   FinishedRun other = finished_run("a", 500);
-  other.curve = "another curve";
-  other.weights["best"] = "other weights";
+  other.result.blobs["curve"] = "another curve";
   store.add(std::vector{other, finished_run("b", 1000)});
-  const auto results = store.results();
-  ASSERT_EQ(results.size(), 2U);
-  expect_equal(results.at("a"), distinct(0));
-  expect_equal(results.at("b"), distinct(1000));
-  EXPECT_EQ(store.curve("a"), std::string("curve\0of a", 10));
-  EXPECT_EQ(store.weights("a", "best"), "best of a");
+  EXPECT_EQ(store.finished().size(), 2U);
+  expect_stored(store, "a", distinct(0));
+  expect_stored(store, "b", distinct(1000));
+  EXPECT_EQ(store.blob(id_of("a"), "curve"), std::string("curve\0of a", 10));
+}
+
+TEST_F(StoreTest, NetworksOfOthersAndOursStayApart) {
+  {
+    Store store = Store::open_or_create(folder(), stored("mine"), {"", "nets.jsonl"});
+    store.add(std::vector{finished_run("a", 0)});
+  }
+  expect_refused([&] { make(); }, {"nets.jsonl", "--networks"});
+  EXPECT_EQ(Store::open(folder()).origins().front().networks, "nets.jsonl");
+  std::filesystem::remove_all(folder());
+  make().add(std::vector{finished_run("a", 0)});
+  expect_refused([&] { Store::open_or_create(folder(), stored("mine"), {"", "nets.jsonl"}); }, {"trained here"});
 }
 
 TEST_F(StoreTest, ABlockIsThereWholeOrNotAtAll) {
   Store store = make();
   store.add(std::vector{finished_run("a", 0)});
   // The disk is full after the second run of a block: here a trigger plays the disk.
-  execute("CREATE TRIGGER full BEFORE INSERT ON curves WHEN NEW.run = 'c' BEGIN SELECT RAISE(ABORT, 'no room'); END");
+  execute("CREATE TRIGGER full BEFORE INSERT ON blobs WHEN NEW.run = '" + id_of("c") +
+          "' BEGIN SELECT RAISE(ABORT, 'no room'); END");
   expect_refused(
       [&] {
         store.add(std::vector{finished_run("b", 10), finished_run("c", 20), finished_run("d", 30)});
       },
       {"study.sqlite", "no room"});
-  EXPECT_EQ(store.finished(), std::unordered_set<std::string>{"a"});
-  EXPECT_EQ(store.curve("b"), std::nullopt);
+  EXPECT_EQ(store.finished(), RunSet{run_of("a").number});
+  EXPECT_EQ(store.blob(id_of("b"), "curve"), std::nullopt);
   execute("DROP TRIGGER full");
   store.add(std::vector{finished_run("b", 10), finished_run("c", 20)});
   EXPECT_EQ(store.finished().size(), 3U);
@@ -346,33 +403,34 @@ TEST_F(StoreTest, PlacesThatCannotBeWritten) {
   folder_.write("file", "text");
   for (const std::string& place :
        {folder_.file("file"), folder_.file("file/below"), std::string("/proc/modlab"), std::string("/dev/null/x")}) {
-    expect_refused([&] { Store::open_or_create(place, stored("mine")); }, {place});
+    expect_refused([&] { Store::open_or_create(place, stored("mine"), kHere); }, {place});
   }
 }
 
 TEST_F(StoreTest, ATaskThatChangedIsRefused) {
-  const tasks::TaskSuite depth1 = tasks::load_task("depth1");
-  const tasks::TaskSuite depth2 = tasks::load_task("depth2");
-  const tasks::TaskSuite suite = tasks::load_task("A+B");
-  const tasks::TaskSuite other_suite = tasks::load_task("A+C");
+  const auto facts = [](const char* name, const char* task) {
+    experiments::TaskFacts found = *experiments::bits().task_facts(task);
+    found.name = name;
+    return found;
+  };
   {
     Store store = make();
-    store.check_task("mine.yaml", depth2);  // nobody has said anything yet
-    store.keep_task("mine.yaml", depth1);
-    store.keep_task("mine.yaml", depth1);
-    store.keep_task("suite", suite);
-    expect_refused([&] { store.keep_task("mine.yaml", depth2); }, {"mine.yaml", "choose another folder"});
-    expect_refused([&] { store.keep_task("suite", other_suite); }, {"suite", "choose another folder"});
-    expect_refused([&] { store.keep_task("suite", depth2); }, {"suite"});
-    store.keep_task("other.yaml", depth2);
+    store.check_task(facts("mine.yaml", "depth2"));  // nobody has said anything yet
+    store.keep_task(facts("mine.yaml", "depth1"));
+    store.keep_task(facts("mine.yaml", "depth1"));
+    store.keep_task(facts("suite", "A+B"));
+    expect_refused([&] { store.keep_task(facts("mine.yaml", "depth2")); }, {"mine.yaml", "choose another folder"});
+    expect_refused([&] { store.keep_task(facts("suite", "A+C")); }, {"suite", "choose another folder"});
+    expect_refused([&] { store.keep_task(facts("suite", "depth2")); }, {"suite"});
+    store.keep_task(facts("other.yaml", "depth2"));
   }
   // Also by the next process, and by one that only reads.
   Store again = make();
-  again.keep_task("mine.yaml", depth1);
-  expect_refused([&] { again.keep_task("mine.yaml", depth2); }, {"mine.yaml"});
+  again.keep_task(facts("mine.yaml", "depth1"));
+  expect_refused([&] { again.keep_task(facts("mine.yaml", "depth2")); }, {"mine.yaml"});
   Store reader = Store::open(folder());
-  reader.check_task("mine.yaml", depth1);
-  expect_refused([&] { reader.check_task("mine.yaml", depth2); }, {"mine.yaml", "put it back"});
+  reader.check_task(facts("mine.yaml", "depth1"));
+  expect_refused([&] { reader.check_task(facts("mine.yaml", "depth2")); }, {"mine.yaml", "put it back"});
 }
 
 TEST_F(StoreTest, OpenTwiceAtOnce) {
@@ -383,7 +441,7 @@ TEST_F(StoreTest, OpenTwiceAtOnce) {
   second.add(std::vector{finished_run("b", 200), finished_run("c", 300)});
   for (Store* store : {&first, &second, &reader}) {
     EXPECT_EQ(store->finished().size(), 3U);
-    expect_equal(store->results().at("b"), distinct(100));
+    expect_stored(*store, "b", distinct(100));
   }
 }
 
@@ -407,9 +465,8 @@ TEST_F(StoreTest, WritersFromManyThreadsLoseNothing) {
   }
   Store store = Store::open(folder());
   EXPECT_EQ(store.finished().size(), kWriters * kBlocks + kBlocks);
-  const auto results = store.results();
   for (int block = 0; block < kBlocks; ++block) {
-    expect_equal(results.at("all-" + std::to_string(block)), distinct(block));
+    expect_stored(store, "all-" + std::to_string(block), distinct(block));
   }
   io::Database database(file(), io::Database::Mode::kRead);
   EXPECT_EQ(database.integer("SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'"), 1);
@@ -440,26 +497,26 @@ TEST_F(StoreTest, WhatAKilledProcessLeftHalfWrittenIsPutInOrder) {
     io::Database database(file(), io::Database::Mode::kWrite);
     database.execute("PRAGMA cache_size = 1");
     const io::Transaction transaction(database);
-    database.execute("UPDATE runs SET settings = 'half written'; UPDATE curves SET data = zeroblob(100000)");
+    database.execute("UPDATE runs SET settings = 'half written'; UPDATE blobs SET data = zeroblob(100000)");
     for (const char* name : {"study.sqlite", "study.sqlite-journal"}) {
       std::filesystem::copy_file(folder_.file("out/") + name, folder_.file("killed/") + name);
     }
   }
   ASSERT_NE(folder_.read("killed/study.sqlite"), folder_.read("out/study.sqlite")) << "must be half written";
   Store store = Store::open(folder_.file("killed"));
-  EXPECT_EQ(store.finished(), std::unordered_set<std::string>{"a"});
-  EXPECT_EQ(store.curve("a"), std::string("curve\0of a", 10));
+  EXPECT_EQ(store.finished(), RunSet{run_of("a").number});
+  EXPECT_EQ(store.blob(id_of("a"), "curve"), std::string("curve\0of a", 10));
   expect_refused([&] { store.add(std::vector{finished_run("b", 0)}); }, {"study.sqlite"});
 }
 
 TEST_F(StoreTest, AnybodyCanAskInSql) {
   MadeUpStudy study("parameters: {task: depth1, model: [dense, modular], lr: [0.1, 0.25], tau: 2}\n");
-  study.train([](const PlannedRun& run) { return test::made_up(90, 80, run.spec.lr * 100); });
+  study.train([](const PlannedRun& run) { return test::made_up(90, 80, test::spec_of(run).lr * 100); });
   study.store.close();
   io::Database database(study.folder.file("out/study.sqlite"), io::Database::Mode::kRead);
   io::Statement row = database.prepare(
-      "SELECT lr, test_accuracy, train_rows FROM run_settings JOIN results ON results.run = run_settings.id "
-      "JOIN runs ON runs.id = run_settings.id WHERE model = 'modular' AND snapshot = 'best' AND tau = 2 ORDER BY lr");
+      "SELECT lr, test_accuracy, train_rows FROM run_results WHERE model = 'modular' AND snapshot = 'best' AND tau = 2 "
+      "ORDER BY lr");
   ASSERT_TRUE(row.step());
   EXPECT_EQ(row.real(0), 0.1);
   EXPECT_EQ(row.real(1), 10);
@@ -468,6 +525,11 @@ TEST_F(StoreTest, AnybodyCanAskInSql) {
   EXPECT_EQ(row.real(1), 25);
   EXPECT_FALSE(row.step());
   EXPECT_EQ(database.integer("SELECT count(*) FROM run_settings WHERE model = 'dense' AND tau IS NULL"), 2);
+  EXPECT_EQ(database.integer("SELECT count(*) FROM run_settings WHERE machine = 'a machine' AND kind = 'bits'"), 4);
+  // What the study does not have is no column.
+  EXPECT_EQ(database.integer("SELECT count(*) FROM pragma_table_info('run_results') WHERE name IN ('edges', 'samples', "
+                             "'prune_threshold', 'edit_distance')"),
+            0);
 }
 
 }  // namespace

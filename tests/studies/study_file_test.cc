@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "core/errors.h"
+#include "studies/made_up_study.h"
 #include "studies/study.h"
 #include "studies/study_plan.h"
 #include "temporary_folder.h"
@@ -16,9 +17,9 @@ using Words = std::vector<std::string>;
 
 Study parse(const std::string& text) { return parse_study(text, "mine", "mine.yaml"); }
 
-const std::vector<std::string>& values_of(const std::vector<models::Choices>& parameters, const std::string& name) {
+const std::vector<std::string>& values_of(const std::vector<Choices>& parameters, const std::string& name) {
   static const std::vector<std::string> kNoValues;
-  const auto found = std::ranges::find_if(parameters, [&](const auto& each) { return each.setting->name == name; });
+  const auto found = std::ranges::find_if(parameters, [&](const auto& each) { return each.name == name; });
   return found == parameters.end() ? kNoValues : found->values;
 }
 
@@ -60,7 +61,7 @@ TEST(StudyFile, APlainSweepFileOfWandbWorks) {
   EXPECT_EQ(study.default_preset, "");
   EXPECT_EQ(study.keep, Keep::kAll);
   EXPECT_EQ(study.analysis.ties, Ties::kLoss);
-  EXPECT_EQ(study.analysis.snapshot, SnapshotKind::kBest);
+  EXPECT_EQ(study.analysis.snapshot, "best");
   const StudyPlan plan = plan_study(study, "");
   EXPECT_EQ(plan.runs.size(), 12U);
   EXPECT_EQ(plan.series, (Words{"dense", "modular"})) << "series are named after the models";
@@ -134,7 +135,7 @@ claims:
   EXPECT_EQ(study.default_preset, "small");
   EXPECT_EQ(study.analysis.tune, (Words{"lr", "tau"}));
   EXPECT_EQ(study.analysis.ties, Ties::kUpdates);
-  EXPECT_EQ(study.analysis.snapshot, SnapshotKind::kLast);
+  EXPECT_EQ(study.analysis.snapshot, "last");
   EXPECT_EQ(study.keep, Keep::kCurves);
   EXPECT_EQ(values_of(study.parameters, "seed"), (Words{"0", "1", "2", "3", "4"}));
   ASSERT_EQ(study.grids.size(), 2U);
@@ -239,6 +240,9 @@ TEST(StudyFileMistakes, Values) {
   expect_mistake("parameters:\n  ratio: 1.5\n", 2, {"ratio must be a number between 0 and 1", "'1.5'"});
   expect_mistake("parameters:\n  seed: {values: [5..2]}\n", 2, {"seed", "5..2", "range"});
   expect_mistake("parameters:\n  model: {value: dens}\n", 2, {"unknown model 'dens'", "did you mean 'dense'?"});
+  expect_mistake("parameters:\n  model: {value: sculted}\n", 2,
+                 {"unknown model 'sculted'", "did you mean 'sculpted'?"});
+  expect_mistake("parameters: {lr: 0.1}\ngallery: {model: dens}\n", 2, {"unknown model 'dens'"});
   expect_mistake("parameters:\n  modules: {values: [\"3,x\"]}\n", 2, {"modules must be"});
   expect_mistake("parameters:\n  lr: {values: {a: 1}}\n", 2, {"lr"});
   expect_mistake("parameters:\n  lr:\n", 2, {"lr"});
@@ -408,15 +412,15 @@ TEST(Override, ReplacesTheValuesOfAllGridsAndPresets) {
   EXPECT_EQ(count(overridden({"seed=5..8"}), "quick"), 2 * 4 + 2 * 4 + 4U);
   for (const char* preset : {"", "quick"}) {
     for (const PlannedRun& run : plan_study(overridden({"lr=0.3"}), preset).runs) {
-      EXPECT_EQ(run.spec.lr, 0.3);
+      EXPECT_EQ(test::spec_of(run).lr, 0.3);
     }
   }
 }
 
 TEST(Override, AddsASetting) {
   for (const PlannedRun& run : plan_study(overridden({"epochs=7", "batch-size=4"}), "").runs) {
-    EXPECT_EQ(run.spec.epochs, 7);
-    EXPECT_EQ(run.spec.batch_size, 4);
+    EXPECT_EQ(test::spec_of(run).epochs, 7);
+    EXPECT_EQ(test::spec_of(run).batch_size, 4);
   }
   EXPECT_EQ(plan_study(overridden({"modules=2,2;3,3"}), "quick").runs.size(), 2 + 2 * 2 + 1U)
       << "what a list setting has";
@@ -429,7 +433,7 @@ TEST(Override, TasksAndModelsChooseAmongGrids) {
   const StudyPlan depth2 = plan_study(overridden({"task=depth2"}), "");
   EXPECT_EQ(depth2.runs.size(), 6 + 3 + 6U);
   for (const PlannedRun& run : depth2.runs) {
-    EXPECT_EQ(run.spec.task, "depth2");
+    EXPECT_EQ(test::spec_of(run).task, "depth2");
   }
   EXPECT_EQ(plan_study(overridden({"task=depth3"}), "").series, (Words{"dense", "shared"}));
   EXPECT_THROW(overridden({"model=sparse"}), ConfigError);
@@ -447,7 +451,7 @@ TEST(Override, TheAnalysis) {
   EXPECT_EQ(plan_study(study, "").keep, Keep::kResults);
   EXPECT_EQ(plan_study(study, "quick").keep, Keep::kResults) << "above the preset";
   EXPECT_EQ(study.analysis.ties, Ties::kFirst);
-  EXPECT_EQ(study.analysis.snapshot, SnapshotKind::kLast);
+  EXPECT_EQ(study.analysis.snapshot, "last");
   EXPECT_EQ(study.analysis.tune, (Words{"lr", "noise"}));
   EXPECT_EQ(plan_study(parse(kThreeGrids), "quick").keep, Keep::kCurves);
 }

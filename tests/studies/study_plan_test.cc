@@ -7,6 +7,11 @@
 #include <set>
 
 #include "core/errors.h"
+#include "experiments/images/images.h"
+#include "experiments/sculpt/sculpt.h"
+#include "models/training_settings.h"
+#include "studies/made_up_study.h"
+#include "tasks/task_cache.h"
 #include "temporary_folder.h"
 
 namespace modlab::studies {
@@ -133,7 +138,7 @@ TEST(BuiltInPlans, DeepHasHundredSeedsAndKeepsResultsOnly) {
     ASSERT_NE(deep, nullptr) << name;
     EXPECT_EQ(deep->keep, Keep::kResults) << name;
     ASSERT_EQ(deep->parameters.size(), 1U) << name;
-    EXPECT_EQ(deep->parameters[0].setting->name, "seed") << name;
+    EXPECT_EQ(deep->parameters[0].name, "seed") << name;
     EXPECT_EQ(deep->parameters[0].values.size(), 100U) << name;
     EXPECT_EQ(study.keep, Keep::kAll) << name;
     EXPECT_EQ(count_runs(study, "deep") * 3, count_runs(study, "paper") * 100) << name;
@@ -149,15 +154,17 @@ TEST(BuiltInPlans, SplitsSeedsAndRatiosAreThePublishedOnes) {
     std::set<double> ratios;
     const Study study = load_study(name);
     const StudyPlan plan = plan_study(study, "paper");
-    if (plan.is_sculpted()) {
+    if (plan.runs.front().run.kind == &experiments::sculpt()) {
       continue;
     }
     for (const PlannedRun& run : plan.runs) {
-      splits.insert(run.spec.split_seed);
-      seeds.insert(run.spec.seed);
-      ratios.insert(run.spec.ratio);
-      EXPECT_EQ(run.spec.epochs, run.spec.on_images ? 200 : 1000);
-      EXPECT_EQ(run.spec.noise, run.spec.on_images ? 0 : 0.1);
+      const bool on_images = run.run.kind == &experiments::images();
+      const models::RunSpec spec = on_images ? experiments::image_spec(run.run.values) : test::spec_of(run);
+      splits.insert(spec.split_seed);
+      seeds.insert(spec.seed);
+      ratios.insert(spec.ratio);
+      EXPECT_EQ(spec.epochs, on_images ? 200 : 1000);
+      EXPECT_EQ(spec.noise, on_images ? 0 : 0.1);
     }
     EXPECT_EQ(splits, (std::set<std::uint32_t>{40, 41, 42})) << name;
     EXPECT_EQ(seeds, (std::set<std::uint64_t>{0, 1, 2})) << name;
@@ -234,8 +241,7 @@ grids:
   EXPECT_EQ(plan.value(dense, "hidden"), "36,36,36") << "as resolved for the task";
   std::set<std::string> shared;
   for (const PlannedRun& run : plan.runs) {
-    EXPECT_EQ(run.values.size(), plan.axes.size());
-    EXPECT_EQ(run.id, models::run_id(run.spec));
+    EXPECT_EQ(run.id(), models::bit_settings().id(test::spec_of(run)));
     if (plan.value(run, "series") == "shared") {
       shared.insert(plan.value(run, "slots") + "/" + plan.value(run, "tau") + "/" + plan.value(run, "pool"));
     }
@@ -249,7 +255,7 @@ TEST(StudyPlan, SplitsAndSeedsVaryFastest) {
       plan_study(parse("parameters: {seed: [0, 1], split_seed: [40, 41], tau: [1, 2], lr: [0.1, 0.2]}\n"), "");
   ASSERT_EQ(plan.runs.size(), 16U);
   for (std::size_t at = 0; at < 16; ++at) {
-    const models::RunSpec& spec = plan.runs[at].spec;
+    const models::RunSpec spec = test::spec_of(plan.runs[at]);
     EXPECT_EQ(spec.seed, at % 2);
     EXPECT_EQ(spec.split_seed, 40 + at / 2 % 2);
     EXPECT_EQ(spec.tau, 1.0 + static_cast<double>(at / 4 % 2));
@@ -269,11 +275,13 @@ grids:
                                     "");
   EXPECT_EQ(counts(plan), (Counts{{"few", 2}, {"many", 4}}));
   EXPECT_EQ(different_runs(plan), 4U);
-  const std::vector<models::RunSpec> missing = missing_runs(plan, {});
+  const std::vector<experiments::Run> missing = missing_runs(plan, {});
   ASSERT_EQ(missing.size(), 4U);
-  const std::vector<models::RunSpec> rest = missing_runs(plan, {models::run_id(missing[0]), "of another study"});
+  constexpr std::uint64_t kOfAnotherStudy = 1;
+  const std::vector<experiments::Run> rest = missing_runs(plan, {missing[0].number, kOfAnotherStudy});
   EXPECT_EQ(rest.size(), 3U);
-  EXPECT_TRUE(std::ranges::none_of(rest, [&](const auto& spec) { return spec.seed == missing[0].seed; }));
+  EXPECT_TRUE(std::ranges::none_of(
+      rest, [&](const experiments::Run& run) { return run.values.text("seed") == missing[0].values.text("seed"); }));
 }
 
 TEST(StudyPlan, ARunStandsInASeriesOnce) {
@@ -336,8 +344,9 @@ TEST(StudyPlan, OwnTasksArePartOfThePlan) {
   const std::string path = folder.file("and.yaml");
   const StudyPlan plan = plan_study(parse("parameters: {task: [depth1, " + path + "], model: dense}\n"), "");
   ASSERT_EQ(plan.runs.size(), 2U);
-  EXPECT_EQ(plan.suites.size(), 2U);
-  EXPECT_EQ(plan.suite_of(plan.runs[1].spec).inputs(), 4);
+  EXPECT_EQ(plan.tasks().size(), 2U);
+  EXPECT_TRUE(plan.tasks().contains(path));
+  EXPECT_EQ(tasks::cached_task(plan.runs[1].run.values.text("task"))->inputs(), 4);
 }
 
 }  // namespace

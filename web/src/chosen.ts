@@ -56,7 +56,7 @@ export function chosenSection(report: Report, palette: Palette): HTMLElement {
   function matching(): Chosen[] {
     const parts = words.value.toLowerCase().split(/\s+/).filter(Boolean);
     return report.chosen.filter((row) => {
-      const text = `${row.series} ${row.cell} split ${row.split} ${row.settings}`.toLowerCase();
+      const text = `${row.series} ${row.cell} split ${row.split ?? ""} ${row.settings}`.toLowerCase();
       return (!series.value || row.series === series.value) && parts.every((part) => text.includes(part));
     });
   }
@@ -73,7 +73,7 @@ export function chosenSection(report: Report, palette: Palette): HTMLElement {
             {},
             el("td", { class: "chosen-series" }, swatch(palette(row.series)), el("span", {}, row.series)),
             el("td", {}, row.cell),
-            el("td", { class: "number", "data-name": "split" }, row.split),
+            el("td", { class: "number", "data-name": "split" }, row.split ?? ""),
             el("td", { class: "settings" }, row.settings),
             el("td", { class: "number", "data-name": "validation" }, measured(row.validation, "%", 1)),
             el("td", { class: "number", "data-name": "tied" }, row.tied),

@@ -71,7 +71,7 @@ export function tooltipWords(figure: ChartFigure, row: Row, measure: Measure, pa
       ? el(
           "div",
           { class: "point-chosen" },
-          chosen.slice(0, 3).map((one) => el("div", {}, el("span", {}, `split ${one.split}: `), one.settings)),
+          chosen.slice(0, 3).map((one) => el("div", {}, el("span", {}, one.split === null ? "" : `split ${one.split}: `), one.settings)),
           chosen.length > 3
             ? el("div", {}, `and ${plural(chosen.length - 3, "split")} more, ${kinds} different settings`)
             : null,
@@ -140,7 +140,7 @@ export function detailWords(figure: ChartFigure, row: Row, measure: Measure, pal
               "tbody",
               {},
               row.chosen.map((one) =>
-                el("tr", {}, el("td", {}, one.split), el("td", { class: "settings" }, one.settings)),
+                el("tr", {}, el("td", {}, one.split ?? ""), el("td", { class: "settings" }, one.settings)),
               ),
             ),
           )

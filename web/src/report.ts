@@ -105,7 +105,7 @@ export interface Row {
   row?: string | null;
   series?: string | null;
   values: Record<string, Value | null>;
-  chosen?: { split: number; settings: string }[] | null;
+  chosen?: { split: number | null; settings: string }[] | null;
 }
 
 export interface Value {
@@ -278,7 +278,7 @@ export interface DrawnLayer {
 export interface Chosen {
   series: string;
   cell: string; // "depth2, ratio 0.5"
-  split: number;
+  split: number | null; // null where nothing was split
   settings: string;
   validation: number | null;
   tied: number; // how many configurations shared the best validation accuracy

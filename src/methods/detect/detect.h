@@ -3,19 +3,13 @@
 #include <optional>
 #include <vector>
 
-#include "models/detect_settings.h"
+#include "methods/detect/detect_settings.h"
 #include "models/layered_network.h"
 
 // Modules of a sparse layered network (Neural Sculpting, section 5 of its behaviour): in every layer, units that can
 // reach the same later units form clusters; clusters of neighbouring layers that are wired to each other alone form
 // modules.
 namespace modlab::methods {
-
-using models::ClusterIndex;
-using models::DetectSettings;
-using models::Direction;
-using models::Distance;
-using models::Linkage;
 
 enum class Verdict { kOne, kAll };  // all units are one cluster; every unit is one of its own
 

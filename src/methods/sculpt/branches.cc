@@ -79,7 +79,7 @@ int hidden_units_of(const PrunedMlp& network) {
 // last that goes and the first that stays.
 double percent_to_leave(int left, int count) { return left >= count ? 0 : 100.0 * (count - left - 0.5) / (count - 1); }
 
-PrunedMlp one_shot_branch(const PrunedMlp& dense, const PrunedMlp& like, const models::RunSpec& run,
+PrunedMlp one_shot_branch(const PrunedMlp& dense, const PrunedMlp& like, const SculptRun& run,
                           const tasks::Task& task) {
   PrunedMlp branch = dense;
   if (const int units = hidden_units_of(like); units < dense.hidden_units()) {
@@ -119,7 +119,11 @@ std::vector<const PruneStep*> accepted_steps(const SculptedNetwork& carved) {
   return steps;
 }
 
-std::vector<BranchResult> grow_branches(const models::RunSpec& run, int epochs, const tasks::TaskSuite& suite,
+PrunedMlp network_after(const PruneStep& step, const SculptedNetwork& carved) {
+  return with_parameters(carved.network.shape, *step.kept);
+}
+
+std::vector<BranchResult> grow_branches(const SculptRun& run, int epochs, const tasks::TaskSuite& suite,
                                         const SculptedNetwork& carved, std::size_t level,
                                         std::span<const Branch> branches, std::span<const std::uint64_t> seeds,
                                         const engine::Kernels<float>& kernels) {
@@ -127,8 +131,8 @@ std::vector<BranchResult> grow_branches(const models::RunSpec& run, int epochs, 
   if (level >= steps.size()) {
     throw ConfigError(fmt::format("the pruning history has the levels 0 to {}, not {}", steps.size() - 1, level));
   }
-  const PrunedMlp& dense = *steps.front()->network;
-  const PrunedMlp& like = *steps[level]->network;
+  const PrunedMlp dense = network_after(*steps.front(), carved);
+  const PrunedMlp like = network_after(*steps[level], carved);
   std::vector<BranchResult> results;
   for (const Branch branch : branches) {
     for (const std::uint64_t seed : seeds) {

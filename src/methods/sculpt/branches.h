@@ -30,14 +30,15 @@ struct BranchResult {
   double accuracy = 0;
 };
 
-// Grows branches from the network after the accepted step `level` (0 is the dense network) of a history that has its
-// networks (carve_again), each trained once, for every seed.
-std::vector<BranchResult> grow_branches(const models::RunSpec& run, int epochs, const tasks::TaskSuite& suite,
+// Grows branches from the network after the accepted step `level` (0 is the dense network) of a history, each trained
+// once, for every seed.
+std::vector<BranchResult> grow_branches(const SculptRun& run, int epochs, const tasks::TaskSuite& suite,
                                         const SculptedNetwork& carved, std::size_t level,
                                         std::span<const Branch> branches, std::span<const std::uint64_t> seeds,
                                         const engine::Kernels<float>& kernels);
 
-// The networks after the accepted steps of a history.
+// The accepted steps of a history, and the network after one of them.
 std::vector<const PruneStep*> accepted_steps(const SculptedNetwork& carved);
+PrunedMlp network_after(const PruneStep& step, const SculptedNetwork& carved);
 
 }  // namespace modlab::methods

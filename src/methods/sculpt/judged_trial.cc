@@ -31,15 +31,26 @@ std::optional<double> JudgedTrial::meets(const std::string& criterion) const {
   return share_of(successes);
 }
 
-JudgedTrial judge(const TrialOutcome& outcome, const tasks::Task& task, const DetectSettings& settings,
-                  OneHiddenLayer rule) {
+std::optional<double> JudgedTrial::success_as_in_tables(const tasks::Task& task) const {
+  int successes = 0;
+  for (const JudgedNetwork& network : networks) {
+    const std::optional<bool> success = is_success(network.detection, task, OneHiddenLayer::kAsInTables);
+    if (!success) {
+      return std::nullopt;
+    }
+    successes += *success ? 1 : 0;
+  }
+  return share_of(successes);
+}
+
+JudgedTrial judge(const TrialOutcome& outcome, const tasks::Task& task, const DetectSettings& settings) {
   JudgedTrial judged;
   for (const SculptedNetwork& winner : outcome.winners) {
     JudgedNetwork& network = judged.networks.emplace_back();
     network.network = to_layered(winner.network);
     network.detection = detect(network.network, settings);
     network.criteria = criteria(network.detection, task);
-    network.success = is_success(network.detection, task, rule);
+    network.success = is_success(network.detection, task);
   }
   return judged;
 }

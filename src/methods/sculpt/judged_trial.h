@@ -27,12 +27,13 @@ class JudgedTrial {
   // where the task does not say, and 0 where no network was carved.
   std::optional<double> success() const;
   std::optional<double> meets(const std::string& criterion) const;
+  // The same as success() by the rule of the paper's tables for networks with one hidden layer.
+  std::optional<double> success_as_in_tables(const tasks::Task& task) const;
 
  private:
   double share_of(int count) const;
 };
 
-JudgedTrial judge(const TrialOutcome& outcome, const tasks::Task& task, const DetectSettings& settings,
-                  OneHiddenLayer rule = OneHiddenLayer::kAsInFigures);
+JudgedTrial judge(const TrialOutcome& outcome, const tasks::Task& task, const DetectSettings& settings);
 
 }  // namespace modlab::methods

@@ -5,9 +5,9 @@
 #include <exception>
 #include <map>
 #include <mutex>
-#include <thread>
 #include <vector>
 
+#include "core/parallel.h"
 #include "core/thread_seconds.h"
 
 namespace modlab::methods {
@@ -163,13 +163,19 @@ class LanePool {
     return more;
   }
 
+  // What becomes of a trial takes its time, and the others need not wait for it.
   void finish(const Trial& trial) {
-    const std::lock_guard lock(mutex_);
-    const auto place = std::ranges::find(trials_, &trial, [](const auto& pointer) { return pointer.get(); });
-    const std::unique_ptr<Trial> over = std::move(*place);
-    --open_trials_;
+    std::unique_ptr<Trial> over;
+    std::size_t number = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto place = std::ranges::find(trials_, &trial, [](const auto& pointer) { return pointer.get(); });
+      over = std::move(*place);
+      number = static_cast<std::size_t>(place - trials_.begin());
+      --open_trials_;
+    }
+    sink_(number, over->outcome());
     ++progress_.trials_done;
-    sink_(static_cast<std::size_t>(place - trials_.begin()), over->outcome());
   }
 
   std::span<const TrialSpec> specs_;
@@ -200,14 +206,7 @@ void sculpt_all(std::span<const TrialSpec> trials, int threads, const engine::Ke
       pool.fail(std::current_exception());
     }
   };
-  std::vector<std::thread> workers;
-  for (int worker = 1; worker < threads; ++worker) {
-    workers.emplace_back(work);
-  }
-  work();
-  for (std::thread& worker : workers) {
-    worker.join();
-  }
+  on_threads(threads, work);
   pool.rethrow();
 }
 

@@ -17,7 +17,7 @@ struct SculptProgress {
   std::atomic<int> edges_left{0};  // of the network that was trained last
 };
 
-// A trial that is over, by its number; called from any thread, one at a time.
+// A trial that is over, by its number; called from any thread, several at once.
 using TrialSink = std::function<void(std::size_t trial, TrialOutcome outcome)>;
 
 // Sculpts many networks at once: trainings of all trials that have the same recipe and depth fill the lanes of a block,

@@ -48,6 +48,30 @@ int PrunedMlp::edge_count() const {
   return static_cast<int>(count);
 }
 
+KeptParameters kept_parameters(const PrunedMlp& network) {
+  KeptParameters left;
+  for (std::size_t place = 0; place < network.kept.size(); ++place) {
+    if (network.kept[place] != 0) {
+      left.places.push_back(static_cast<std::uint32_t>(place));
+      left.values.push_back(network.parameters[place]);
+    }
+  }
+  return left;
+}
+
+PrunedMlp with_parameters(const models::MlpShape& shape, const KeptParameters& kept) {
+  PrunedMlp network;
+  network.shape = shape;
+  const std::size_t count = models::mlp_layout(shape).count;
+  network.parameters.assign(count, 0);
+  network.kept.assign(count, 0);
+  for (std::size_t at = 0; at < kept.places.size(); ++at) {
+    network.parameters[kept.places[at]] = kept.values[at];
+    network.kept[kept.places[at]] = 1;
+  }
+  return network;
+}
+
 std::vector<LayerPlace> layer_places(const models::MlpShape& shape) {
   std::vector<LayerPlace> places;
   std::size_t next = 0;

@@ -21,6 +21,14 @@ struct PrunedMlp {
   int edge_count() const;
 };
 
+// What is left of such a network's parameters: histories hold hundreds of networks of which most is gone.
+struct KeptParameters {
+  std::vector<std::uint32_t> places;
+  std::vector<float> values;
+};
+KeptParameters kept_parameters(const PrunedMlp& network);
+PrunedMlp with_parameters(const models::MlpShape& shape, const KeptParameters& kept);
+
 // Where a layer's weights [out][in] and biases [out] begin among the parameters.
 struct LayerPlace {
   int in = 0;

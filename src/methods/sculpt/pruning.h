@@ -3,11 +3,9 @@
 #include <vector>
 
 #include "methods/sculpt/pruned_mlp.h"
-#include "models/sculpt_spec.h"
+#include "methods/sculpt/sculpt_spec.h"
 
 namespace modlab::methods {
-
-using models::ScoreScale;
 
 // The value under which `percent` of the numbers lie, between two of them by linear interpolation. The numbers are
 // `zeros` zeros and then `ascending`.

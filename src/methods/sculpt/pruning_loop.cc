@@ -51,18 +51,17 @@ void PruningLoop::take(TrainedMlp trained) {
 }
 
 void PruningLoop::record(const PrunedMlp& network, double accuracy, bool accepted) {
-  steps_.push_back(step_of(stage_, percent_, network, accuracy, accepted, rules_.keep_networks));
+  steps_.push_back(step_of(stage_, percent_, network, accuracy, accepted));
 }
 
-PruneStep step_of(Stage stage, double percent, const PrunedMlp& network, double accuracy, bool accepted,
-                  bool keep_network) {
+PruneStep step_of(Stage stage, double percent, const PrunedMlp& network, double accuracy, bool accepted) {
   PruneStep step{stage, percent, 0, network.edge_count(), accuracy, accepted, nullptr};
   const std::vector<std::vector<int>> units = used_units(network);
   for (std::size_t layer = 1; layer + 1 < units.size(); ++layer) {
     step.units += static_cast<int>(units[layer].size());
   }
-  if (accepted && keep_network) {
-    step.network = std::make_shared<PrunedMlp>(network);
+  if (accepted) {
+    step.kept = std::make_shared<KeptParameters>(kept_parameters(network));
   }
   return step;
 }

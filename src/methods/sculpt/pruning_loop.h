@@ -22,7 +22,7 @@ struct PruneStep {
   int edges = 0;
   double accuracy = 0;
   bool accepted = false;
-  std::shared_ptr<const PrunedMlp> network;  // after the step, where it was accepted and histories are kept
+  std::shared_ptr<const KeptParameters> kept;  // after the step, where it was accepted
 };
 
 // One stage of pruning: prune a little, train, keep what is still accurate, and go on from there.
@@ -34,7 +34,6 @@ class PruningLoop {
   struct Rules {
     double threshold = 100;
     bool keep_connected = false;
-    bool keep_networks = false;  // in the history
   };
 
   PruningLoop(Stage stage, PrunedMlp start, double accuracy, const Rules& rules, StepControl control, Prune prune);
@@ -67,7 +66,6 @@ class PruningLoop {
 };
 
 // The step of a history that led to a network.
-PruneStep step_of(Stage stage, double percent, const PrunedMlp& network, double accuracy, bool accepted,
-                  bool keep_network);
+PruneStep step_of(Stage stage, double percent, const PrunedMlp& network, double accuracy, bool accepted);
 
 }  // namespace modlab::methods

@@ -2,11 +2,9 @@
 
 #include <optional>
 
-#include "models/sculpt_spec.h"
+#include "methods/sculpt/sculpt_spec.h"
 
 namespace modlab::methods {
-
-using models::PruneSchedule;
 
 // Which percentage to prune next: the same step again after one that was accepted, half of it after one that was not,
 // and the end where the smallest possible step is not accepted (Neural Sculpting, section 4.2 of its behaviour).

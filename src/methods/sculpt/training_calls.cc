@@ -15,7 +15,7 @@ engine::BlockSettings block_settings(const TrainingRecipe& recipe) {
   settings.optimizer = recipe.optimizer;
   settings.loss = recipe.loss;
   const auto rows = static_cast<int>(recipe.task->table.rows.size());
-  const bool latest = recipe.checkpoint == models::Checkpoint::kPublished && recipe.batch >= rows;
+  const bool latest = recipe.checkpoint == methods::Checkpoint::kPublished && recipe.batch >= rows;
   settings.keep = latest ? engine::Keep::kLatestBest : engine::Keep::kLowestLoss;
   return settings;
 }

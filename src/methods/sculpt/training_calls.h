@@ -23,7 +23,7 @@ struct TrainingRecipe {
   engine::OptimizerKind optimizer = engine::OptimizerKind::kAdam;
   engine::LossKind loss = engine::LossKind::kBce;
   models::Init init = models::Init::kKaiming;
-  models::Checkpoint checkpoint = models::Checkpoint::kLowestLoss;
+  methods::Checkpoint checkpoint = methods::Checkpoint::kLowestLoss;
 
   friend auto operator<=>(const TrainingRecipe&, const TrainingRecipe&) = default;
 };

@@ -30,9 +30,7 @@ double pruned_percent(const PrunedMlp& network) {
 Trial::Trial(const TrialSettings& settings, std::uint64_t seed)
     : settings_(settings), seed_(seed), points_(settings.sculpt.unit_steps.size()) {}
 
-PruningLoop::Rules Trial::rules() const {
-  return {settings_.sculpt.threshold, settings_.sculpt.keep_connected, settings_.keep_networks};
-}
+PruningLoop::Rules Trial::rules() const { return {settings_.sculpt.threshold, settings_.sculpt.keep_connected}; }
 
 Trial::Call Trial::make_call(Stage stage, std::size_t unit_point, std::size_t edge_point, const PrunedMlp& network,
                              int attempt) {
@@ -124,8 +122,8 @@ std::vector<Trial::Call> Trial::go_on_with_units(std::size_t unit_point) {
 std::vector<Trial::Call> Trial::take_retrained(std::size_t unit_point, TrainedMlp trained) {
   UnitPoint& point = points_[unit_point];
   const bool holds = trained.accuracy >= settings_.sculpt.threshold || settings_.sculpt.keep_failed_retraining;
-  point.steps.push_back(step_of(Stage::kRetrain, pruned_percent(trained.network), trained.network, trained.accuracy,
-                                holds, settings_.keep_networks));
+  point.steps.push_back(
+      step_of(Stage::kRetrain, pruned_percent(trained.network), trained.network, trained.accuracy, holds));
   const std::unique_ptr<PruningLoop> units = std::move(point.units);
   return holds ? begin_edges(unit_point, trained.network, trained.accuracy)
                : begin_edges(unit_point, units->network(), units->accuracy());
@@ -165,13 +163,12 @@ std::vector<Trial::Call> Trial::take_edges(std::size_t unit_point, std::size_t e
 void Trial::finish(std::size_t unit_point, std::size_t edge_point) {
   UnitPoint& point = points_[unit_point];
   const std::unique_ptr<PruningLoop> loop = std::move(point.edges[edge_point]);
-  SculptedNetwork result{
-      settings_.sculpt.unit_steps[unit_point],
-      settings_.sculpt.edge_steps[edge_point],
-      loop->network(),
-      loop->accuracy(),
-      loop->accepted_any(),
-      {step_of(Stage::kDense, 0, outcome_.dense, outcome_.dense_accuracy, true, settings_.keep_networks)}};
+  SculptedNetwork result{settings_.sculpt.unit_steps[unit_point],
+                         settings_.sculpt.edge_steps[edge_point],
+                         loop->network(),
+                         loop->accuracy(),
+                         loop->accepted_any(),
+                         {step_of(Stage::kDense, 0, outcome_.dense, outcome_.dense_accuracy, true)}};
   result.steps.insert(result.steps.end(), point.steps.begin(), point.steps.end());
   result.steps.insert(result.steps.end(), loop->steps().begin(), loop->steps().end());
   const int edges = result.network.edge_count();

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "methods/sculpt/pruning_loop.h"
-#include "models/sculpt_spec.h"
+#include "methods/sculpt/sculpt_spec.h"
 
 namespace modlab::methods {
 
@@ -47,8 +47,7 @@ struct TrialOutcome {
 struct TrialSettings {
   TrainingRecipe recipe;
   std::vector<int> hidden;
-  models::SculptSpec sculpt;
-  bool keep_networks = false;  // of every accepted step, in the histories
+  methods::SculptSpec sculpt;
 };
 
 struct TrialSpec {

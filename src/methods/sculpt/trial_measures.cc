@@ -15,9 +15,7 @@ constexpr double kShareOfPaths = 90;  // N_90
 // Layers whose N_90 the paper shows.
 constexpr int kShownLayers = 2;
 
-void add_success(const TrialOutcome& outcome, const tasks::Task& task, const DetectSettings& detect,
-                 std::map<std::string, double>& numbers) {
-  const JudgedTrial judged = judge(outcome, task, detect);
+void add_success(const JudgedTrial& judged, const tasks::Task& task, std::map<std::string, double>& numbers) {
   if (const std::optional<double> share = judged.success()) {
     numbers["true_modules"] = kPercent * *share;
     numbers["true_modules_optimistic"] = *share > 0 ? kPercent : 0;
@@ -26,8 +24,7 @@ void add_success(const TrialOutcome& outcome, const tasks::Task& task, const Det
                             [](const JudgedNetwork& network) { return network.success.value_or(false); })
             ? kPercent
             : 0;
-    numbers["true_modules_tables"] =
-        kPercent * judge(outcome, task, detect, OneHiddenLayer::kAsInTables).success().value_or(0);
+    numbers["true_modules_tables"] = kPercent * judged.success_as_in_tables(task).value_or(0);
   }
   for (const char* criterion : {"input_sep", "output_sep", "hidden_sep", "intermediate"}) {
     if (const std::optional<double> share = judged.meets(criterion)) {
@@ -70,8 +67,8 @@ void add_structure(const PrunedMlp& pruned, const tasks::Task& task, const std::
 
 }  // namespace
 
-std::map<std::string, double> trial_measures(const TrialOutcome& outcome, int epochs, const tasks::Task& task,
-                                             const DetectSettings& detect) {
+std::map<std::string, double> trial_measures(const TrialOutcome& outcome, const JudgedTrial& judged, int epochs,
+                                             const tasks::Task& task) {
   std::map<std::string, double> numbers = {{"epochs_used", epochs}};
   if (outcome.trainings > 0) {
     numbers["trainings"] = outcome.trainings;
@@ -87,7 +84,7 @@ std::map<std::string, double> trial_measures(const TrialOutcome& outcome, int ep
   const SculptedNetwork& first = outcome.winners.front();
   numbers["edges"] = first.network.edge_count();
   numbers["tied"] = static_cast<double>(outcome.winners.size());
-  add_success(outcome, task, detect, numbers);
+  add_success(judged, task, numbers);
   add_structure(first.network, task, "", numbers);
   return numbers;
 }

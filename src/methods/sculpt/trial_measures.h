@@ -11,7 +11,8 @@ namespace modlab::methods {
 // edges, so that ties stay open; `_optimistic` and `_pessimistic` take the best and the worst of them, as if someone
 // had chosen. A trial whose dense network did not learn has no other numbers than that. What means nothing, or is not
 // known of networks from elsewhere, is left out.
-std::map<std::string, double> trial_measures(const TrialOutcome& outcome, int epochs, const tasks::Task& task,
-                                             const DetectSettings& detect);
+// `judged` is of that outcome.
+std::map<std::string, double> trial_measures(const TrialOutcome& outcome, const JudgedTrial& judged, int epochs,
+                                             const tasks::Task& task);
 
 }  // namespace modlab::methods

@@ -4,13 +4,10 @@
 #include <vector>
 
 #include "methods/sculpt/pruned_mlp.h"
-#include "models/sculpt_spec.h"
+#include "methods/sculpt/sculpt_spec.h"
 #include "tasks/truth_table.h"
 
 namespace modlab::methods {
-
-using models::ScoreNorm;
-using models::UnitScore;
 
 struct ScoreSettings {
   UnitScore score = UnitScore::kLossSensitivity;

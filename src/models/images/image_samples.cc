@@ -4,20 +4,20 @@
 #include <mutex>
 
 #include "engine/solo/pixels.h"
-#include "models/images/image_settings.h"
+#include "models/images/image_blueprint.h"
 
 namespace modlab::models {
 namespace {
 
 using engine::Part;
 
-tasks::SampleCounts sample_counts(const RunSpec& spec) {
+tasks::SampleCounts sample_counts(const ImageSpec& spec) {
   return {.train = spec.samples, .test = spec.test_samples, .disjoint_validation = spec.disjoint_validation};
 }
 
 }  // namespace
 
-std::shared_ptr<const ImagePixels> load_pixels(const RunSpec& resolved) {
+std::shared_ptr<const ImagePixels> load_pixels(const ImageSpec& resolved) {
   const std::shared_ptr<const tasks::ImageData> data = tasks::load_image_data(image_files(resolved));
   static std::mutex mutex;
   static std::map<std::pair<const tasks::ImageData*, bool>, std::shared_ptr<const ImagePixels>> cache;
@@ -32,14 +32,14 @@ std::shared_ptr<const ImagePixels> load_pixels(const RunSpec& resolved) {
   return pixels;
 }
 
-tasks::ImageSamples draw_image_samples(const RunSpec& resolved, const tasks::TaskSuite& suite,
+tasks::ImageSamples draw_image_samples(const ImageSpec& resolved, const tasks::TaskSuite& suite,
                                        const tasks::ImageData& data) {
   const tasks::ImageInputs& inputs = *suite.images();
   return tasks::draw_samples(data, inputs, tasks::split_combinations(inputs, resolved.ratio, resolved.split_seed),
                              resolved.split_seed, sample_counts(resolved));
 }
 
-engine::solo::Data make_image_samples(const RunSpec& resolved, const tasks::TaskSuite& suite,
+engine::solo::Data make_image_samples(const ImageSpec& resolved, const tasks::TaskSuite& suite,
                                       const ImagePixels& pixels) {
   const tasks::ImageInputs& inputs = *suite.images();
   const tasks::ImageSamples samples = draw_image_samples(resolved, suite, *pixels.data);
@@ -62,7 +62,7 @@ engine::solo::Data make_image_samples(const RunSpec& resolved, const tasks::Task
   return data;
 }
 
-std::array<int, engine::kScoreParts> count_image_samples(const RunSpec& resolved, const tasks::TaskSuite& suite,
+std::array<int, engine::kScoreParts> count_image_samples(const ImageSpec& resolved, const tasks::TaskSuite& suite,
                                                          const tasks::ImageData& data) {
   // Drawing takes milliseconds, and cannot disagree with itself.
   const tasks::ImageSamples samples = draw_image_samples(resolved, suite, data);

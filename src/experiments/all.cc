@@ -1,0 +1,13 @@
+#include "experiments/bits/bits.h"
+#include "experiments/experiment.h"
+#include "experiments/images/images.h"
+#include "experiments/sculpt/sculpt.h"
+
+namespace modlab::experiments {
+
+std::span<const Experiment* const> all() {
+  static const Experiment* const kKinds[] = {&bits(), &images(), &sculpt()};
+  return kKinds;
+}
+
+}  // namespace modlab::experiments

@@ -1,0 +1,120 @@
+#include "experiments/bits/bits.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "experiments/training/training_kind.h"
+#include "measures/network_measures.h"
+
+namespace modlab::experiments {
+namespace {
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+class Bits : public TrainingKind<models::RunSpec> {
+ public:
+  std::string_view name() const override { return "bits"; }
+  std::string_view title() const override { return "Networks on truth tables"; }
+
+  std::span<const Measure> measures() const override {
+    static const std::vector<Measure> kMeasures = [] {
+      std::vector<Measure> list = training_measures({"train", "validation", "test"});
+      list.push_back(share_measure("specialisation", "|correlation| with the first level's gate"));
+      list.push_back(share_measure("specialisation_max", "largest |correlation| with the first level's gate"));
+      list.push_back(share_measure("in_situ", "mean |correlation| with the matched gates"));
+      list.push_back(percent_measure("module_reuse", "modules that several tasks use"));
+      const std::vector<Measure> of_tasks = task_measures();
+      list.insert(list.end(), of_tasks.begin(), of_tasks.end());
+      return list;
+    }();
+    return kMeasures;
+  }
+  Parts parts() const override { return {"test_accuracy", "validation_accuracy", "validation_loss", "updates", ""}; }
+  std::vector<Column> columns() const override {
+    return {{"test %", "test_accuracy", Column::Show::kMeanAndError},
+            {"perfect", "test_accuracy", Column::Show::kAtFull},
+            {"epochs to best", "best_epoch", Column::Show::kWhole}};
+  }
+  std::string footnote(std::span<const Run> runs) const override {
+    return fmt::format("Test accuracy is per bit, at the first best validation epoch; always 0 scores {}.",
+                       always_zero_text(runs));
+  }
+  std::string table_title() const override {
+    return "Mean test accuracy in %, chosen by validation, ± standard error within splits";
+  }
+  bool takes(const std::string& task) const override { return !tasks::cached_task(task)->images(); }
+
+  const settings::SpecTable<models::RunSpec>& table() const override { return models::bit_settings(); }
+  models::RunSpec start() const override { return {}; }
+  std::string test_part() const override { return "test"; }
+  std::size_t part_count() const override { return engine::kParts; }
+  void check_data(const models::RunSpec& /*spec*/, const tasks::TaskSuite& /*suite*/) const override {}
+
+  void look(const models::RunSpec& /*spec*/, const Group& group, const std::string& snapshot,
+            const std::vector<float>& parameters, const engine::Kernels<float>& /*kernels*/,
+            Result& result) const override {
+    add_structure(measures::measure_network(group.blueprint, *group.suite, parameters), result.snapshots[snapshot]);
+  }
+
+  void add_chance(const models::RunSpec& /*spec*/, const tasks::TaskSuite& suite, Numbers& numbers) const override {
+    numbers["base_rate"] = constant_accuracy(suite);
+  }
+
+  // A few epochs of one block, and what becomes of its first network.
+  double estimate(std::span<const Run> runs, const Group& group, const Wanted& wanted,
+                  const engine::Kernels<float>& kernels,
+                  std::map<std::string, std::vector<double>>& /*known*/) const override {
+    constexpr int kWarmEpochs = 1;
+    constexpr int kTimedEpochs = 5;
+    const auto lane_count = std::min<std::size_t>(static_cast<std::size_t>(kernels.lanes), group.runs.size());
+    std::vector<models::RunSpec> specs;
+    for (std::size_t lane = 0; lane < lane_count; ++lane) {
+      specs.push_back(spec_of(runs[group.runs[lane]].values));
+    }
+    models::Blueprint blueprint = group.blueprint;
+    const int epochs = blueprint.block.epochs;
+    std::vector<engine::LaneResult> results;
+    const auto time_epochs = [&](int count) {
+      blueprint.block.epochs = count;
+      engine::Progress progress;
+      const auto begin = std::chrono::steady_clock::now();
+      results = models::train_one_block(specs, blueprint, *group.suite, kernels, progress);
+      return seconds_since(begin);
+    };
+    // The difference leaves out what a block costs once.
+    const double warm = time_epochs(kWarmEpochs);
+    const double epoch = std::max(0.0, time_epochs(kWarmEpochs + kTimedEpochs) - warm) / kTimedEpochs;
+    // A curve as long as it will be.
+    results.front().curve.resize(static_cast<std::size_t>(epochs), results.front().curve.back());
+    const auto begin = std::chrono::steady_clock::now();
+    finish(runs[group.runs.front()], specs.front(), group, std::move(results.front()), wanted, kernels);
+    const double finishing = seconds_since(begin);
+    const std::size_t blocks = (group.runs.size() + lane_count - 1) / lane_count;
+    return static_cast<double>(blocks) * (warm + epoch * epochs) + finishing * static_cast<double>(group.runs.size());
+  }
+
+  void upgrade(const Values& values, Result& result) const override {
+    const models::RunSpec spec = spec_of(values);
+    const auto suite = tasks::cached_task(spec.task);
+    for (auto& [snapshot, numbers] : result.snapshots) {
+      add_chance(spec, *suite, numbers);
+      add_derived(measures::count_flops(spec, *suite), spec.batch_size, test_part(), numbers);
+    }
+  }
+};
+
+const Bits& the_kind() {
+  static const Bits kKind;
+  return kKind;
+}
+
+}  // namespace
+
+const Experiment& bits() { return the_kind(); }
+
+models::RunSpec bit_spec(const Values& values) { return the_kind().spec_of(values); }
+
+}  // namespace modlab::experiments

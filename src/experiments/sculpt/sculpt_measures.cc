@@ -1,0 +1,49 @@
+#include "experiments/sculpt/sculpt_measures.h"
+
+#include <vector>
+
+namespace modlab::experiments {
+namespace {
+
+std::vector<Measure> make_measures() {
+  const std::pair<double, double> percent{0, 100};
+  std::vector<Measure> list;
+  const auto add = [&](const char* name, const char* label, const char* unit,
+                       std::optional<std::pair<double, double>> domain, bool higher_is_better) {
+    list.push_back({name, label, unit, false, domain, higher_is_better, ""});
+  };
+  add("true_modules", "tied networks with the true modules", "%", percent, true);
+  add("true_modules_optimistic", "trials with the true modules in some tied network", "%", percent, true);
+  add("true_modules_pessimistic", "trials with the true modules in all tied networks", "%", percent, true);
+  add("true_modules_tables", "tied networks with the true modules, or one module with one hidden layer", "%", percent,
+      true);
+  add("input_sep", "tied networks with the true groups of inputs", "%", percent, true);
+  add("output_sep", "tied networks with the true groups of outputs", "%", percent, true);
+  add("hidden_sep", "tied networks with hidden units of one output group each", "%", percent, true);
+  add("intermediate", "tied networks with the true middle module", "%", percent, true);
+  add("learned", "dense networks that learn", "%", percent, true);
+  add("dense_accuracy", "accuracy of the dense network", "%", percent, true);
+  add("epochs_used", "epochs of each training", "epochs", std::nullopt, false);
+  add("trainings", "trainings of a trial", "trainings", std::nullopt, false);
+  add("edges", "edges that are left", "edges", std::nullopt, false);
+  add("live_units", "hidden units that are left", "units", std::nullopt, false);
+  add("module_count", "modules found", "modules", std::nullopt, false);
+  add("tied", "networks tied for the fewest edges", "networks", std::nullopt, false);
+  add("separable", "networks whose input groups are separable (Welch tests)", "%", percent, true);
+  add("separable_dense", "dense networks whose input groups are separable", "%", percent, true);
+  add("n90_layer1", "N90 of the first hidden layer", "units", std::nullopt, false);
+  add("n90_layer2", "N90 of the second hidden layer", "units", std::nullopt, false);
+  add("n90_layer1_dense", "N90 of the first hidden layer before pruning", "units", std::nullopt, false);
+  add("n90_layer2_dense", "N90 of the second hidden layer before pruning", "units", std::nullopt, false);
+  add("accuracy", "accuracy of the network that a trial ends with", "%", percent, true);
+  return list;
+}
+
+}  // namespace
+
+std::span<const Measure> sculpt_measures() {
+  static const std::vector<Measure> kMeasures = make_measures();
+  return kMeasures;
+}
+
+}  // namespace modlab::experiments

@@ -1,0 +1,42 @@
+#include "report/galleries.h"
+
+#include <algorithm>
+
+#include "report/gallery_bits.h"
+#include "report/gallery_images.h"
+#include "report/gallery_sculpted.h"
+
+namespace modlab::report {
+namespace {
+
+using nlohmann::ordered_json;
+
+// A gallery for each kind that has something to draw.
+struct KindGallery {
+  std::string_view kind;
+  const char* section;
+  ordered_json (*make)(const studies::Findings& findings, studies::Store& store);
+};
+constexpr KindGallery kGalleries[] = {{"bits", "gallery", &gallery_bits},
+                                      {"images", "gallery", &gallery_images},
+                                      {"sculpt", "sculpted", &gallery_sculpted}};
+
+}  // namespace
+
+ordered_json galleries(const studies::Findings& findings, studies::Store& store) {
+  ordered_json sections = {{"gallery", ordered_json::array()}, {"sculpted", nullptr}};
+  for (const experiments::Experiment* kind : findings.plan().kinds()) {
+    const auto found = std::ranges::find(kGalleries, kind->name(), &KindGallery::kind);
+    if (found == std::end(kGalleries)) {
+      continue;
+    }
+    ordered_json& section = sections[found->section];
+    section = section.is_null() ? ordered_json::array() : section;
+    for (ordered_json& entry : found->make(findings, store)) {
+      section.push_back(std::move(entry));
+    }
+  }
+  return sections;
+}
+
+}  // namespace modlab::report

@@ -1,0 +1,172 @@
+#include "studies/store_tables.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <set>
+#include <unordered_set>
+
+namespace modlab::studies {
+namespace {
+
+using experiments::FinishedRun;
+
+// Measures are columns of `results`, added when the first run has them.
+constexpr auto kTables = R"(
+CREATE TABLE study (name TEXT, text TEXT, source TEXT, preset TEXT, overrides TEXT);
+CREATE TABLE tasks (name TEXT PRIMARY KEY, fingerprint TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE origins (number INTEGER PRIMARY KEY, machine TEXT NOT NULL, version TEXT NOT NULL,
+  networks TEXT NOT NULL, UNIQUE (machine, version, networks));
+CREATE TABLE runs (id TEXT PRIMARY KEY, kind TEXT NOT NULL, settings TEXT NOT NULL, diverged INTEGER, seconds REAL,
+  origin INTEGER REFERENCES origins (number)) WITHOUT ROWID;
+CREATE TABLE results (run TEXT NOT NULL REFERENCES runs (id), snapshot TEXT NOT NULL, PRIMARY KEY (run, snapshot))
+  WITHOUT ROWID;
+CREATE TABLE blobs (run TEXT NOT NULL REFERENCES runs (id), name TEXT NOT NULL, data BLOB NOT NULL,
+  PRIMARY KEY (run, name));
+CREATE TABLE setting_names (name TEXT PRIMARY KEY);
+)";
+
+std::vector<std::string> known_settings(io::Database& database) {
+  std::vector<std::string> names;
+  io::Statement rows = database.prepare("SELECT name FROM setting_names ORDER BY rowid");
+  while (rows.step()) {
+    names.emplace_back(rows.text(0));
+  }
+  return names;
+}
+
+bool is_ours(const std::string& name) { return experiments::find_setting(name) != nullptr; }
+
+}  // namespace
+
+void make_tables(io::Database& database) {
+  database.execute(kTables);
+  database.execute(fmt::format("PRAGMA application_id = {}", kApplicationId));
+  database.execute(fmt::format("PRAGMA user_version = {}", kSchemaVersion));
+}
+
+std::vector<std::string> tables_of(std::int64_t version) {
+  if (version == kSchemaVersion) {
+    return {"study", "tasks", "origins", "runs", "results", "blobs", "setting_names"};
+  }
+  std::vector<std::string> names = {"study", "tasks", "runs", "results", "task_results", "curves", "weights"};
+  if (version >= 2) {
+    names.emplace_back("image_details");
+  }
+  if (version >= 3) {
+    names.emplace_back("sculpted");
+  }
+  return names;
+}
+
+std::int64_t add_origin(io::Database& database, std::string_view machine, std::string_view version,
+                        std::string_view networks) {
+  io::Statement insert =
+      database.prepare("INSERT OR IGNORE INTO origins (machine, version, networks) VALUES (?, ?, ?)");
+  insert.bind(1, machine).bind(2, version).bind(3, networks).run();
+  io::Statement row = database.prepare("SELECT number FROM origins WHERE machine = ? AND version = ? AND networks = ?");
+  row.bind(1, machine).bind(2, version).bind(3, networks);
+  return row.step() ? row.integer(0) : 0;
+}
+
+bool add_settings(io::Database& database, std::span<const FinishedRun> runs) {
+  std::unordered_set<const settings::Values::Row*> seen;
+  const std::vector<std::string> known = known_settings(database);
+  std::set<std::string> found;
+  for (const FinishedRun& run : runs) {
+    const settings::Values& values = run.run->values;
+    if (!seen.insert(values.row()).second) {
+      continue;
+    }
+    for (std::size_t at = 0; at < values.size(); ++at) {
+      if (values.setting_at(at).role != settings::Setting::Role::kFact) {
+        found.insert(values.setting_at(at).name);
+      }
+    }
+  }
+  for (const std::string& name : known) {
+    found.erase(name);
+  }
+  io::Statement insert = database.prepare("INSERT OR IGNORE INTO setting_names VALUES (?)");
+  // In the order of the list of settings.
+  for (const std::string& name : experiments::setting_names()) {
+    if (found.contains(name)) {
+      insert.bind(1, name).run();
+    }
+  }
+  return !found.empty();
+}
+
+void insert_runs(io::Database& database, std::span<const FinishedRun> runs, const std::vector<std::string>& measures,
+                 std::int64_t origin) {
+  io::Statement find = database.prepare("SELECT 1 FROM results WHERE run = ?");
+  io::Statement run_row = database.prepare("INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?)");
+  std::string columns;
+  std::string places;
+  for (const std::string& name : measures) {
+    columns += fmt::format(", \"{}\"", name);
+    places += ", ?";
+  }
+  io::Statement result_row =
+      database.prepare(fmt::format("INSERT INTO results (run, snapshot{}) VALUES (?, ?{})", columns, places));
+  io::Statement blob_row = database.prepare("INSERT OR REPLACE INTO blobs VALUES (?, ?, ?)");
+  for (const FinishedRun& run : runs) {
+    const std::string id = run.run->id();
+    find.bind(1, id);
+    const bool is_there = find.step();
+    find.run();
+    if (is_there) {
+      continue;
+    }
+    const std::string values = run.run->values.to_json().dump();
+    run_row.bind(1, id).bind(2, run.run->kind->name()).bind(3, values);
+    run_row.bind(4, std::int64_t{run.result.diverged}).bind(5, run.result.seconds).bind(6, origin).run();
+    for (const auto& [snapshot, numbers] : run.result.snapshots) {
+      result_row.bind(1, id).bind(2, snapshot);
+      for (std::size_t measure = 0; measure < measures.size(); ++measure) {
+        const auto found = numbers.find(measures[measure]);
+        result_row.bind(static_cast<int>(measure) + 3,
+                        found == numbers.end() ? std::numeric_limits<double>::quiet_NaN() : found->second);
+      }
+      result_row.run();
+    }
+    for (const auto& [name, bytes] : run.result.blobs) {
+      blob_row.bind(1, id).bind(2, name).bind_blob(3, bytes).run();
+    }
+  }
+}
+
+void update_views(io::Database& database, const std::vector<std::string>& measures) {
+  std::string settings_sql;
+  std::string names_sql;
+  std::string measures_sql;
+  for (const std::string& name : known_settings(database)) {
+    // A name from a file stands in a statement only if it is one of ours.
+    if (is_ours(name)) {
+      settings_sql += fmt::format(", json_extract(settings, '$.{0}') AS \"{0}\"", name);
+      names_sql += fmt::format(", \"{}\"", name);
+    }
+  }
+  for (const std::string& name : measures) {
+    measures_sql += fmt::format(", results.\"{}\"", name);
+  }
+  const std::string wanted[][2] = {
+      {"run_settings",
+       fmt::format("CREATE VIEW run_settings AS SELECT id, kind{}, diverged, seconds, machine, version, "
+                   "networks FROM runs LEFT JOIN origins ON origin = number",
+                   settings_sql)},
+      {"run_results", fmt::format("CREATE VIEW run_results AS SELECT id, kind{}, snapshot{} FROM run_settings JOIN "
+                                  "results ON run = id",
+                                  names_sql, measures_sql)}};
+  for (const auto& [name, sql] : wanted) {
+    io::Statement row = database.prepare("SELECT sql FROM sqlite_master WHERE name = ?");
+    row.bind(1, name);
+    if (row.step() && row.text(0) == sql) {
+      continue;
+    }
+    row.run();
+    database.execute(fmt::format("DROP VIEW IF EXISTS {}; {}", name, sql));
+  }
+}
+
+}  // namespace modlab::studies

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "experiments/experiment.h"
+#include "io/sqlite.h"
+
+// The tables of a store, and how rows come into them.
+namespace modlab::studies {
+
+inline constexpr std::int64_t kApplicationId = 0x6d6f646c;  // "modl"
+inline constexpr std::int64_t kSchemaVersion = 4;
+
+void make_tables(io::Database& database);
+// Those that a store of that schema has.
+std::vector<std::string> tables_of(std::int64_t version);
+
+// The number of that origin, which is there from now on.
+std::int64_t add_origin(io::Database& database, std::string_view machine, std::string_view version,
+                        std::string_view networks);
+
+// Notes the names of settings; whether some of them are new.
+bool add_settings(io::Database& database, std::span<const experiments::FinishedRun> runs);
+
+// `measures` are the columns that `results` has, and must hold all that the runs have. A run that is there stays.
+void insert_runs(io::Database& database, std::span<const experiments::FinishedRun> runs,
+                 const std::vector<std::string>& measures, std::int64_t origin);
+
+// Settings and measures as columns, for whoever asks in SQL: those that the store has.
+void update_views(io::Database& database, const std::vector<std::string>& measures);
+
+}  // namespace modlab::studies

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "studies/batch.h"
+#include "studies/findings.h"
+#include "studies/store.h"
+#include "studies/study_plan.h"
+
+// What the program and other front ends do with studies.
+namespace modlab::studies {
+
+// What a study trains, with everything that was said about it: "lr=0.1", "series=dense".
+Study study_with(const std::string& name_or_path, const std::vector<std::string>& overrides);
+
+// A study to run: its file, a preset of it, and where the results go.
+struct StudyRequest {
+  Study study;
+  std::string preset;
+  std::string folder;
+  std::vector<std::string> overrides;
+};
+// An empty preset is the study's own, an empty folder results/STUDY-PRESET. Throws ConfigError.
+StudyRequest make_request(const std::string& name_or_path, const std::vector<std::string>& overrides,
+                          const std::string& preset, const std::string& folder);
+
+// The runs that the store of a folder has; none where there is no store.
+RunSet finished_in(const std::string& folder);
+
+// A study on its way into its store.
+class StudyInWork {
+ public:
+  // Plans and opens the store, or makes it. With `network_files` networks of others take the place of runs, and nothing
+  // is trained. Throws before anything is written if the study cannot be run there.
+  StudyInWork(const StudyRequest& request, const experiments::Resources& resources,
+              const std::vector<std::string>& network_files = {});
+  // However it ends, the store is left as one file.
+  ~StudyInWork();
+  StudyInWork(const StudyInWork&) = delete;
+  StudyInWork& operator=(const StudyInWork&) = delete;
+
+  const StudyPlan& plan() const { return plan_; }
+  // What is still to do: nothing, one batch, or what is left of it after execute() was stopped.
+  std::size_t missing();
+  Batch& batch() { return *batch_; }
+  // Carries out what is missing; finished runs are committed as they finish.
+  void execute();
+
+ private:
+  StudyPlan plan_;
+  std::optional<Batch> batch_;
+  std::optional<Store> store_;
+};
+
+// A study as its folder has it: read again from the store, planned again, and what it has found.
+class OpenedStudy {
+ public:
+  explicit OpenedStudy(const std::string& folder);
+  OpenedStudy(const OpenedStudy&) = delete;
+  OpenedStudy& operator=(const OpenedStudy&) = delete;
+
+  Store& store() { return store_; }
+  const Study& study() const { return study_; }
+  const StudyPlan& plan() const { return plan_; }
+  // Reads all results at the first call.
+  const Findings& findings();
+
+ private:
+  Store store_;
+  Study study_;
+  StudyPlan plan_;
+  std::optional<Findings> findings_;
+};
+
+// A run of a folder's store by its name, to be carried out again. Throws ConfigError if there is none.
+experiments::Run stored_run(Store& store, const std::string& id);
+
+}  // namespace modlab::studies
