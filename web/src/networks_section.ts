@@ -1,11 +1,11 @@
 // The section in which single networks are shown, whatever they are.
 import { el } from "./dom";
 
-export function networksSection(lede: string): HTMLElement {
+export function networksSection(lede: string, id = "networks", title = "Networks"): HTMLElement {
   return el(
     "section",
-    { id: "networks", class: "section", "aria-labelledby": "networks-title" },
-    el("h2", { id: "networks-title" }, "Networks"),
+    { id, class: "section", "aria-labelledby": `${id}-title` },
+    el("h2", { id: `${id}-title` }, title),
     el("p", { class: "section-lede" }, lede),
   );
 }

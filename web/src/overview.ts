@@ -4,6 +4,7 @@ import { el } from "./dom";
 import { count, duration, plural, prose, sentence } from "./format";
 import type { Palette } from "./palette";
 import type { Report } from "./report";
+import { hasSculpted, hasTrained } from "./report";
 import { swatch } from "./swatch";
 import { taskPicture } from "./task_picture";
 
@@ -20,7 +21,7 @@ function stats(report: Report): HTMLElement {
   const { overview } = report;
   const percent = overview.planned ? Math.floor((100 * overview.done) / overview.planned) : 0;
   const rate = overview.core_seconds > 0 ? overview.done / overview.core_seconds : 0;
-  const sculpted = Boolean(report.sculpted);
+  const sculpted = hasSculpted(report);
   return el(
     "dl",
     { class: "stats" },
@@ -148,7 +149,7 @@ function seriesPart(report: Report, palette: Palette): HTMLElement | null {
     el(
       "p",
       { class: "note part-note" },
-      report.sculpted ? "Trials of each series." : "Runs of each series, and how many settings were tuned over.",
+      hasTrained(report) ? "Runs of each series, and how many settings were tuned over." : "Trials of each series.",
     ),
     el(
       "ul",
@@ -162,7 +163,7 @@ function seriesPart(report: Report, palette: Palette): HTMLElement | null {
           el(
             "span",
             { class: "series-runs" },
-            plural(series.runs, report.sculpted ? "trial" : "run"),
+            plural(series.runs, hasTrained(report) ? "run" : "trial"),
             series.settings > 1 ? ` · ${plural(series.settings, "setting")}` : "",
           ),
         ),

@@ -8,7 +8,7 @@ import type { Palette } from "./palette";
 import { makePalette } from "./palette";
 import { readingSection } from "./reading";
 import type { Report } from "./report";
-import { completeReport, figureName } from "./report";
+import { completeReport, figureName, hasSculpted, hasTrained } from "./report";
 import { sculptedSection } from "./sculpted";
 import { startTheme, themeButton } from "./theme";
 
@@ -84,6 +84,7 @@ function build(): void {
     { id: "overview", name: "Overview" },
     { id: "figures", name: "Figures" },
     { id: "networks", name: "Networks" },
+    ...(hasSculpted(report) && hasTrained(report) ? [{ id: "pruned", name: "Pruned" }] : []),
     ...(choosesSettings(report) ? [{ id: "settings", name: "Settings" }] : []),
     { id: "reading", name: "Reading" },
   ];
@@ -97,7 +98,8 @@ function build(): void {
         { id: "main" },
         overviewSection(report, palette, figureAnchor),
         figuresSection(report, palette),
-        report.sculpted ? sculptedSection(report) : gallerySection(report, palette),
+        hasTrained(report) ? gallerySection(report, palette) : null,
+        hasSculpted(report) ? sculptedSection(report) : null,
         choosesSettings(report) ? chosenSection(report, palette) : null,
         readingSection(report),
       ),

@@ -2,6 +2,7 @@
 import { el } from "./dom";
 import type { Child } from "./dom";
 import type { Report } from "./report";
+import { hasSculpted, hasTrained } from "./report";
 
 function item(name: string, ...words: string[]): HTMLElement[] {
   return [el("dt", {}, name), el("dd", {}, words.join(" "))];
@@ -97,7 +98,8 @@ export function readingSection(report: Report): HTMLElement {
     el(
       "dl",
       { class: "reading" },
-      report.sculpted ? sculptedItems() : trainedItems(report),
+      hasTrained(report) ? trainedItems(report) : null,
+      hasSculpted(report) ? sculptedItems() : null,
       item(
         "Claims",
         "Each finding of the paper is written down as one or more checks, with what is measured and what is",
@@ -106,7 +108,7 @@ export function readingSection(report: Report): HTMLElement {
         "expectation is wrong. A claim holds if all of its checks do, fails if one fails, and is undecided",
         "where the evidence is too thin. Measures that span orders of magnitude are compared as factors (×).",
       ),
-      report.sculpted ? null : wiringItems(),
+      hasTrained(report) ? wiringItems() : null,
     ),
     el(
       "footer",

@@ -12,7 +12,7 @@ export interface Report {
   claims: Claim[];
   figures: Figure[];
   gallery: Network[];
-  sculpted?: SculptedCell[] | null; // of a study of sculpted networks, instead of the gallery; null for all others
+  sculpted?: SculptedCell[] | null; // of sculpted networks; null where a study has none
   chosen: Chosen[];
 }
 
@@ -315,6 +315,14 @@ export function completeReport(given: Partial<Report>): Report {
     sculpted: given.sculpted ?? null,
     chosen: given.chosen ?? [],
   };
+}
+
+// A study may have sculpted networks, others that were trained once, or both.
+export function hasSculpted(report: Report): boolean {
+  return Boolean(report.sculpted);
+}
+export function hasTrained(report: Report): boolean {
+  return !report.sculpted || report.gallery.length > 0;
 }
 
 // Figures that are not in the paper go by their title.

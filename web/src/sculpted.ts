@@ -5,7 +5,7 @@ import type { Child } from "./dom";
 import { count, measured, plural, prose } from "./format";
 import { networksSection } from "./networks_section";
 import type { Report, Sculpted, SculptedCell, SculptedRank, Task } from "./report";
-import { isNumber } from "./report";
+import { isNumber, hasTrained } from "./report";
 import { sculptedCells } from "./sculpted_details";
 import { historyKey, sculptedHistory } from "./sculpted_history";
 import { networksOf } from "./sculpted_network";
@@ -137,9 +137,8 @@ function taskCard(task: Task | undefined, cell: SculptedCell): HTMLElement {
 }
 
 export function sculptedSection(report: Report): HTMLElement {
-  const section = networksSection(
-    "What is left of single networks, beside the graph of their task, and how they were pruned.",
-  );
+  const lede = "What is left of single networks, beside the graph of their task, and how they were pruned.";
+  const section = hasTrained(report) ? networksSection(lede, "pruned", "Pruned networks") : networksSection(lede);
   const cells = sculptedCells(report.sculpted);
   if (!cells.length) {
     section.append(el("p", { class: "nothing" }, "There are no networks to show yet."));
