@@ -36,11 +36,11 @@ Timing time_loop(const WorkOf<Spec>& work, int networks, int epochs, int threads
     const models::PlanOf<Spec> plan = models::make_plan(runs);
     const models::PartRows rows = models::part_rows(plan.runs.front(), plan.suite_of(plan.runs.front()));
     const Stopwatch watch;
-    models::train_population(
-        plan, threads, kernels, progress,
-        [&](std::size_t /*run*/, const auto& /*blueprint*/, engine::LaneResult&& result) {
-          right += 100.0 * result.best.scores[engine::Part::kTest].right_bits / (rows.test * rows.outputs);
-        });
+    models::train_population(plan, threads, kernels, progress,
+                             [&](std::size_t /*run*/, const auto& /*blueprint*/, engine::LaneResult&& result) {
+                               right += 100.0 * result.best.scores[engine::Part::kTest].right_bits /
+                                        (rows.test * rows.outputs);
+                             });
     best.seconds = std::min(best.seconds, watch.spent().wall);
     best.test_accuracy = right / networks;
   }

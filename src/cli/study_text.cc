@@ -197,7 +197,7 @@ std::string result_table(const Findings& findings, const experiments::Experiment
 
 std::string result_tables(const Findings& findings) {
   std::string text;
-  for (const experiments::Experiment* kind : findings.plan().kinds()) {
+  for (const experiments::Experiment* kind : findings.plan().kinds) {
     text += result_table(findings, *kind) + "\n";
   }
   return text;

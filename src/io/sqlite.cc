@@ -52,7 +52,6 @@ Database::Database(std::string path, Mode mode) : path_(std::move(path)) {
     fail();
   }
   sqlite3_busy_timeout(handle, kWaitForLockMilliseconds);
-
 }
 
 Database::Database() : Database(":memory:", Mode::kCreate) {}

@@ -25,7 +25,7 @@ constexpr std::size_t kMaxRunsShown = 30;
 
 // The setting behind an axis, of the kind of the first run that has it.
 const settings::Setting* setting_of(const Findings& findings, const std::string& axis) {
-  for (const experiments::Experiment* kind : findings.plan().kinds()) {
+  for (const experiments::Experiment* kind : findings.plan().kinds) {
     const auto found = std::ranges::find(kind->settings(), axis, &settings::Setting::name);
     if (found != kind->settings().end()) {
       return &*found;
@@ -37,7 +37,7 @@ const settings::Setting* setting_of(const Findings& findings, const std::string&
 // "training ratio" for ratio: how an axis is called in a picture.
 std::string axis_label(const Findings& findings, const std::string& axis) {
   if (axis == "series") {
-    const std::vector<const experiments::Experiment*> kinds = findings.plan().kinds();
+    const std::vector<const experiments::Experiment*> kinds = findings.plan().kinds;
     const bool is_same = std::ranges::all_of(kinds, [&](const experiments::Experiment* kind) {
       return kind->series_label() == kinds.front()->series_label();
     });

@@ -25,7 +25,7 @@ constexpr KindGallery kGalleries[] = {{"bits", "gallery", &gallery_bits},
 
 ordered_json galleries(const studies::Findings& findings, studies::Store& store) {
   ordered_json sections = {{"gallery", ordered_json::array()}, {"sculpted", nullptr}};
-  for (const experiments::Experiment* kind : findings.plan().kinds()) {
+  for (const experiments::Experiment* kind : findings.plan().kinds) {
     const auto found = std::ranges::find(kGalleries, kind->name(), &KindGallery::kind);
     if (found == std::end(kGalleries)) {
       continue;

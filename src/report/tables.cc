@@ -141,12 +141,13 @@ std::string means_csv(const Findings& findings) {
   names.insert(names.end(), axes.begin(), axes.end());
   names.insert(names.end(), {"measure", "mean", "error_within", "error_between", "deviation", "runs"});
   std::string text = header(names);
+  const std::vector<const experiments::Measure*> measures = findings.measures();
   for (const Cell& cell : findings.cells()) {
     std::string start = csv_text(findings.value(cell, "series"));
     for (const std::string& axis : axes) {
       start += "," + csv_text(findings.value(cell, axis));
     }
-    for (const experiments::Measure* measure : findings.measures()) {
+    for (const experiments::Measure* measure : measures) {
       const studies::UnitValues units = studies::unit_values({&cell}, measure->name);
       if (units.empty()) {
         continue;
@@ -203,7 +204,7 @@ void write_curves_csv(const Findings& findings, studies::Store& store, const std
       }
     }
   };
-  for (const experiments::Experiment* kind : findings.plan().kinds()) {
+  for (const experiments::Experiment* kind : findings.plan().kinds) {
     for (const studies::Record& record : findings.records()) {
       const experiments::Run& run = record.run->run;
       const std::optional<std::string> stored = run.kind == kind ? store.blob(run.id(), "curve") : std::nullopt;

@@ -41,8 +41,8 @@ std::vector<Record> load_records(const StudyResults& results, const StudyPlan& p
 // the best validation accuracy stands for it.
 struct Cell {
   struct Split {
-    std::string name;          // what was drawn: its split seed; empty where nothing was
-    std::uint64_t number = 0;  // the same as a number
+    std::string name;                 // what was drawn: its split seed; empty where nothing was
+    std::uint64_t number = 0;         // the same as a number
     std::vector<const Record*> runs;  // of the chosen configuration, one for each seed
     std::string settings;             // "lr 0.01, batch_size 4": the chosen values
     double validation = 0;            // mean best validation accuracy over its seeds

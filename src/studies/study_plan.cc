@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <set>
 #include <unordered_set>
 
 #include "core/errors.h"
@@ -269,26 +270,17 @@ bool StudyPlan::varies(const std::string& axis) const {
   });
 }
 
-std::vector<const experiments::Experiment*> StudyPlan::kinds() const {
-  std::vector<const experiments::Experiment*> list;
-  for (const experiments::Experiment* kind : experiments::all()) {
-    if (std::ranges::any_of(runs, [&](const PlannedRun& run) { return run.run.kind == kind; })) {
-      list.push_back(kind);
-    }
-  }
-  return list;
-}
-
 std::map<std::string, experiments::TaskFacts> StudyPlan::tasks() const {
   std::map<std::string, experiments::TaskFacts> facts;
   const settings::Values::Row* last = nullptr;
+  std::set<std::pair<const experiments::Experiment*, std::string>> seen;
   for (const PlannedRun& run : runs) {
     if (run.run.values.row() == last) {
       continue;
     }
     last = run.run.values.row();
     const std::string task = run.run.values.text("task");
-    if (task.empty()) {
+    if (task.empty() || !seen.emplace(run.run.kind, task).second) {
       continue;
     }
     if (std::optional<experiments::TaskFacts> found = run.run.kind->task_facts(task)) {
@@ -310,6 +302,7 @@ StudyPlan plan_study(const Study& study, const std::string& preset_name) {
   check_size(count);
   plan.runs.reserve(count);
   std::unordered_set<std::uint64_t> seen(count);  // run and series
+  std::set<const experiments::Experiment*> used;
   for (const Grid* grid : grids_of(study, preset)) {
     const std::vector<Choices> parameters = merged_parameters(study, *grid, preset);
     for (const Choices& choice : parameters) {
@@ -318,6 +311,7 @@ StudyPlan plan_study(const Study& study, const std::string& preset_name) {
       }
     }
     for (const Patch& patch : patches_of(parameters)) {
+      used.insert(patch.kind);
       const settings::Values::Row* last = nullptr;
       std::size_t series = 0;
       expand(patch, parameters, "study " + study.name, [&](Run&& run) {
@@ -338,6 +332,8 @@ StudyPlan plan_study(const Study& study, const std::string& preset_name) {
       });
     }
   }
+  std::ranges::copy_if(experiments::all(), std::back_inserter(plan.kinds),
+                       [&](const experiments::Experiment* kind) { return used.contains(kind); });
   return plan;
 }
 

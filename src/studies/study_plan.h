@@ -24,14 +24,13 @@ struct StudyPlan {
   std::vector<std::string> series;
   std::vector<std::string> axes;  // settings that the grids name, in the order of the list of settings
   std::vector<PlannedRun> runs;
+  std::vector<const experiments::Experiment*> kinds;  // of its runs, in the order of the list of kinds
   Keep keep = Keep::kAll;
 
   // What a run has on an axis: "series", or the name of a setting or fact; empty where it means nothing to the run.
   std::string value(const PlannedRun& run, const std::string& axis) const;
   // Whether runs that have the axis differ on it.
   bool varies(const std::string& axis) const;
-  // The kinds of its runs, in the order of the list of kinds.
-  std::vector<const experiments::Experiment*> kinds() const;
   // Of all tasks of its runs, by name.
   std::map<std::string, experiments::TaskFacts> tasks() const;
 };

@@ -95,8 +95,7 @@ TEST(UnitValues, AreMeansOverCellsForEachSplitAndSeed) {
   ASSERT_EQ(cells.size(), 2U);
   const std::string test = "test_accuracy";
   const std::string distance = "edit_distance";
-  EXPECT_EQ(unit_values({cells[0]}, test),
-            (UnitValues{{{40, 0}, 30}, {{40, 1}, 31}, {{41, 0}, 34}, {{41, 1}, 35}}));
+  EXPECT_EQ(unit_values({cells[0]}, test), (UnitValues{{{40, 0}, 30}, {{40, 1}, 31}, {{41, 0}, 34}, {{41, 1}, 35}}));
   const UnitValues both = unit_values(cells, test);
   EXPECT_EQ(both, (UnitValues{{{40, 0}, 40}, {{40, 1}, 41}, {{41, 0}, 44}, {{41, 1}, 45}}));
   EXPECT_DOUBLE_EQ(mean_of(both), 42.5);
