@@ -79,7 +79,8 @@ class Bytes {
     return first;
   }
   std::string text() {
-    const std::size_t length = std::min<std::size_t>(byte(), data_.size());
+    const std::size_t wanted = byte();
+    const std::size_t length = std::min(wanted, data_.size());
     const std::string taken(data_.substr(0, length));
     data_.remove_prefix(length);
     return taken;
