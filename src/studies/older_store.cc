@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <set>
 
 #include "core/errors.h"
 #include "io/json_text.h"
@@ -97,22 +96,9 @@ class Upgrade {
   }
 
   void write(const std::vector<FinishedRun>& finished) {
-    std::set<std::string> names;
-    for (const FinishedRun& run : finished) {
-      for (const auto& [snapshot, numbers] : run.result.snapshots) {
-        for (const auto& [name, value] : numbers) {
-          names.insert(name);
-        }
-      }
-    }
-    for (const experiments::Measure& measure : experiments::all_measures()) {
-      if (names.contains(measure.name) && !columns_.contains(measure.name)) {
-        database_.execute(fmt::format("ALTER TABLE results ADD COLUMN \"{}\" REAL", measure.name));
-        columns_.insert(measure.name);
-      }
-    }
+    add_measures(database_, finished, columns_);
     add_settings(database_, finished);
-    insert_runs(database_, finished, {columns_.begin(), columns_.end()}, origin_);
+    insert_runs(database_, finished, columns_, origin_);
   }
 
   std::optional<FinishedRun> read_run(const std::string& id, std::vector<experiments::Run>& runs) {
@@ -238,7 +224,7 @@ class Upgrade {
   io::Database& database_;
   std::string before_;
   std::map<std::string, bool> has_;
-  std::set<std::string> columns_;
+  std::vector<std::string> columns_;
   std::int64_t origin_ = 0;
 };
 

@@ -250,37 +250,12 @@ std::vector<std::string> Store::result_columns() {
   return names;
 }
 
-std::vector<std::string> Store::columns_for(std::span<const FinishedRun> runs) {
-  std::vector<std::string> columns = result_columns();
-  std::set<std::string> wanted;
-  for (const FinishedRun& run : runs) {
-    for (const auto& [snapshot, numbers] : run.result.snapshots) {
-      for (const auto& [name, value] : numbers) {
-        wanted.insert(name);
-      }
-    }
-  }
-  for (const std::string& name : columns) {
-    wanted.erase(name);
-  }
-  if (wanted.empty()) {
-    return columns;
-  }
-  // In the order of the list of measures.
-  for (const experiments::Measure& measure : experiments::all_measures()) {
-    if (wanted.contains(measure.name)) {
-      database_.execute(fmt::format("ALTER TABLE results ADD COLUMN \"{}\" REAL", measure.name));
-      columns.push_back(measure.name);
-    }
-  }
-  return columns;
-}
-
 void Store::add(std::span<const FinishedRun> runs) {
   const std::lock_guard lock(*mutex_);
   io::Transaction transaction(database_);
   const std::size_t before = result_count_;
-  const std::vector<std::string> columns = columns_for(runs);
+  std::vector<std::string> columns = result_columns();
+  add_measures(database_, runs, columns);
   const bool has_new_settings = add_settings(database_, runs);
   insert_runs(database_, runs, columns, origin_);
   if (columns.size() != before || has_new_settings) {

@@ -104,8 +104,6 @@ class Store {
   void read_study();
   void write_study(const StoredStudy& study);
   std::vector<std::string> result_columns();
-  // The same, with what these runs have and no run before them.
-  std::vector<std::string> columns_for(std::span<const experiments::FinishedRun> runs);
   void make_views();
 
   std::string path_;

@@ -69,6 +69,30 @@ std::int64_t add_origin(io::Database& database, std::string_view machine, std::s
   return row.step() ? row.integer(0) : 0;
 }
 
+void add_measures(io::Database& database, std::span<const FinishedRun> runs, std::vector<std::string>& columns) {
+  std::set<std::string> wanted;
+  for (const FinishedRun& run : runs) {
+    for (const auto& [snapshot, numbers] : run.result.snapshots) {
+      for (const auto& [name, value] : numbers) {
+        wanted.insert(name);
+      }
+    }
+  }
+  for (const std::string& name : columns) {
+    wanted.erase(name);
+  }
+  if (wanted.empty()) {
+    return;
+  }
+  // In the order of the list of measures.
+  for (const experiments::Measure& measure : experiments::all_measures()) {
+    if (wanted.contains(measure.name)) {
+      database.execute(fmt::format("ALTER TABLE results ADD COLUMN \"{}\" REAL", measure.name));
+      columns.push_back(measure.name);
+    }
+  }
+}
+
 bool add_settings(io::Database& database, std::span<const FinishedRun> runs) {
   std::unordered_set<const settings::Values::Row*> seen;
   const std::vector<std::string> known = known_settings(database);

@@ -22,6 +22,10 @@ std::vector<std::string> tables_of(std::int64_t version);
 std::int64_t add_origin(io::Database& database, std::string_view machine, std::string_view version,
                         std::string_view networks);
 
+// Gives `results` the columns that these runs have and no run before them; `columns` are those that it has.
+void add_measures(io::Database& database, std::span<const experiments::FinishedRun> runs,
+                  std::vector<std::string>& columns);
+
 // Notes the names of settings; whether some of them are new.
 bool add_settings(io::Database& database, std::span<const experiments::FinishedRun> runs);
 
