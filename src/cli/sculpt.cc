@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "cli/arguments.h"
@@ -90,7 +91,7 @@ std::string success_text(const methods::JudgedTrial& judged) {
     return "not known";
   }
   const auto ties = judged.networks.size();
-  const auto good = static_cast<std::size_t>(*share * static_cast<double>(ties) + 0.5);
+  const auto good = static_cast<std::size_t>(std::lround(*share * static_cast<double>(ties)));
   return ties == 1 ? (good == 1 ? "yes" : "no") : fmt::format("{} of {}", good, ties);
 }
 

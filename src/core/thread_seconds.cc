@@ -1,6 +1,6 @@
 #include "core/thread_seconds.h"
 
-#include <time.h>
+#include <ctime>
 
 namespace modlab {
 

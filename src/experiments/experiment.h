@@ -172,7 +172,7 @@ const Experiment& kind_for(const Given& given);
 // A run of given settings, resolved.
 Run make_run(const Given& given);
 // A run as a store or a saved network has it. Throws FormatError, naming `source`.
-Run run_from_json(const std::string& kind, const nlohmann::ordered_json& settings, const std::string& source);
+Run run_from_json(const std::string& kind_name, const nlohmann::ordered_json& object, const std::string& source);
 
 // All settings of that name (dashes or underscores), one for each kind that has it.
 std::vector<const Setting*> find_settings(const std::string& name);

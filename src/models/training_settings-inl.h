@@ -80,8 +80,8 @@ bool (*scope_check(Scope scope))(const Spec&) {
 
 struct RowExtra {
   Setting::Role role = Setting::Role::kPlain;
-  std::string label = "";
-  std::string is_set_by = "";
+  std::string label = {};
+  std::string is_set_by = {};
 };
 
 template <typename Spec>

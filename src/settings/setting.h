@@ -30,7 +30,7 @@ struct Setting {
   std::string value;  // the form of a value, for help
   std::string help;
   std::string of;          // which models it means something to, for the docs
-  std::string label = "";  // on the axis of a picture; empty: the name
+  std::string label = {};  // on the axis of a picture; empty: the name
   Role role = Role::kPlain;
   bool is_list = false;        // a value is a list of numbers or of files
   bool is_size = false;        // a number whose 0 means "as the task has it"
@@ -38,7 +38,7 @@ struct Setting {
   bool is_tuned = false;       // chosen by validation where a study does not say what is
   bool is_named = false;       // stands above the table of `modlab train` although it is the same in all runs
   bool sets_others = false;    // stands for other settings, which have names of their own; no part of a run's name
-  std::string is_set_by = "";  // the setting that stands for this one
+  std::string is_set_by = {};  // the setting that stands for this one
   // One value as a user wrote it, in its one form; throws ConfigError that says what is allowed.
   std::function<nlohmann::json(const std::string& text)> read = {};
 

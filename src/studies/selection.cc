@@ -110,7 +110,7 @@ std::string settings_text(const StudyPlan& plan, const PlannedRun& run, const st
   std::vector<std::string> parts;
   for (const std::string& axis : axes) {
     if (const std::string value = plan.value(run, axis); !value.empty()) {
-      parts.push_back(axis + " " + value);
+      parts.push_back(fmt::format("{} {}", axis, value));
     }
   }
   return join_text(parts, ", ");

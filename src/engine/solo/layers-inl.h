@@ -65,12 +65,11 @@ HWY_INLINE void cover(int rows, int units, const Tile& tile) {
     for (; row < rows; ++row) {
       tile.template operator()<1, kVectors>(row, unit);
     }
-    unit += kVectors * lanes;
   };
-  while (unit + kTileVectors * lanes <= units) {
+  for (; unit + kTileVectors * lanes <= units; unit += kTileVectors * lanes) {
     down.template operator()<kTileVectors>();
   }
-  while (unit < units) {
+  for (; unit < units; unit += lanes) {
     down.template operator()<1>();
   }
 }

@@ -43,7 +43,7 @@ class SculptWork : public Work {
     constexpr std::size_t kStrata = 5;
     std::vector<std::pair<double, const SculptRun*>> by_cost;
     for (const SculptRun& trial : trials_) {
-      const double widest = static_cast<double>(std::accumulate(trial.hidden.begin(), trial.hidden.end(), 0));
+      const auto widest = static_cast<double>(std::accumulate(trial.hidden.begin(), trial.hidden.end(), 0));
       by_cost.emplace_back(widest * widest * (1 << tasks::cached_task(trial.task)->inputs()), &trial);
     }
     std::ranges::sort(by_cost, {}, [](const auto& pair) { return pair.first; });

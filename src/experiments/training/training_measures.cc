@@ -34,9 +34,9 @@ void add_scores(const engine::Scores& scores, const models::PartRows& rows, int 
     }
     const engine::PartScore& score = scores.parts[part];
     const std::string name = models::part_name(part, rows);
-    numbers[name + "_accuracy" + ending] = kAll * score.right_bits / (count * rows.outputs);
-    numbers[name + "_row_accuracy" + ending] = kAll * score.right_rows / count;
-    put(numbers, name + "_loss" + ending, score.loss);
+    numbers[fmt::format("{}_accuracy{}", name, ending)] = kAll * score.right_bits / (count * rows.outputs);
+    numbers[fmt::format("{}_row_accuracy{}", name, ending)] = kAll * score.right_rows / count;
+    put(numbers, fmt::format("{}_loss{}", name, ending), score.loss);
   }
 }
 
@@ -53,7 +53,8 @@ Measure percent_measure(std::string name, std::string label, std::string chance)
 std::vector<Measure> training_measures(const std::vector<std::string>& parts) {
   const std::string& test = parts[2];
   const auto chance = [&](const std::string& part) {
-    return test == "unseen" && part != "seen" ? "unseen_base_rate" : "base_rate";
+    return test == "unseen" ? (part == "seen" ? "base_rate" : "unseen_base_rate")
+                            : (part == test ? "test_base_rate" : "base_rate");
   };
   std::vector<Measure> list;
   list.push_back(percent_measure(test + "_accuracy", accuracy_label(test), chance(test)));

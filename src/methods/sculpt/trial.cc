@@ -67,7 +67,7 @@ std::vector<Trial::Call> Trial::go_on(const Call& call, TrainedMlp trained) {
       points_[call.unit_point].units->take(std::move(trained));
       return go_on_with_units(call.unit_point);
     case Stage::kRetrain:
-      return take_retrained(call.unit_point, std::move(trained));
+      return take_retrained(call.unit_point, trained);
     case Stage::kEdges:
       break;
   }
@@ -119,7 +119,7 @@ std::vector<Trial::Call> Trial::go_on_with_units(std::size_t unit_point) {
   return calls;
 }
 
-std::vector<Trial::Call> Trial::take_retrained(std::size_t unit_point, TrainedMlp trained) {
+std::vector<Trial::Call> Trial::take_retrained(std::size_t unit_point, const TrainedMlp& trained) {
   UnitPoint& point = points_[unit_point];
   const bool holds = trained.accuracy >= settings_.sculpt.threshold || settings_.sculpt.keep_failed_retraining;
   point.steps.push_back(

@@ -94,7 +94,7 @@ class Trial {
   Call make_call(Stage stage, std::size_t unit_point, std::size_t edge_point, const PrunedMlp& network, int attempt);
   std::vector<Call> go_on(const Call& call, TrainedMlp trained);
   std::vector<Call> take_dense(TrainedMlp trained);
-  std::vector<Call> take_retrained(std::size_t unit_point, TrainedMlp trained);
+  std::vector<Call> take_retrained(std::size_t unit_point, const TrainedMlp& trained);
   std::vector<Call> take_edges(std::size_t unit_point, std::size_t edge_point, TrainedMlp trained);
   std::vector<Call> begin_units(std::size_t unit_point);
   std::vector<Call> go_on_with_units(std::size_t unit_point);
