@@ -136,8 +136,8 @@ void spoil(Database& database, Bytes& bytes) {
       "ALTER TABLE results ADD COLUMN \"odd name\" REAL",
       "DELETE FROM study",
       "CREATE TRIGGER t BEFORE INSERT ON runs BEGIN DELETE FROM results; END",
-      "DROP VIEW run_results; DROP VIEW run_settings; DROP TABLE runs; CREATE VIEW runs AS WITH RECURSIVE n(id) AS "
-      "(SELECT 1 UNION ALL SELECT id + 1 FROM n) SELECT id, 'bits' AS kind FROM n"};
+      ("DROP VIEW run_results; DROP VIEW run_settings; DROP TABLE runs; CREATE VIEW runs AS WITH RECURSIVE n(id) AS "
+       "(SELECT 1 UNION ALL SELECT id + 1 FROM n) SELECT id, 'bits' AS kind FROM n")};
   const std::uint8_t choice = bytes.byte();
   std::string sql;
   if (choice % 8 == 0) {

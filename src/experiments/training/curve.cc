@@ -57,12 +57,13 @@ Curve decode_curve(std::string_view stream, int epochs, std::size_t parts, const
   const std::string bytes = io::expand(stream, parts * 4 * (count + curve.loss_epochs.size()), source);
   const char* at = bytes.data();
   for (std::vector<std::uint32_t>& bits : curve.right_bits) {
-    std::int32_t sum = 0;
+    // Unsigned, so that steps of a damaged curve may run over: whoever asks for it checks the counts.
+    std::uint32_t sum = 0;
     for (std::size_t epoch = 0; epoch < count; ++epoch, at += 4) {
-      std::int32_t step = 0;
+      std::uint32_t step = 0;
       std::memcpy(&step, at, 4);
       sum += step;
-      bits.push_back(static_cast<std::uint32_t>(sum));
+      bits.push_back(sum);
     }
   }
   for (std::vector<float>& loss : curve.loss) {
