@@ -72,7 +72,7 @@ Arguments::Arguments(std::span<const std::string> words, std::span<const Option>
         }
         break;
       case Arity::kOptional:
-        if (next_is_value() && at + 2 == words.size()) {
+        if (next_is_value()) {
           values.push_back(words[++at]);
         }
         break;

@@ -8,7 +8,7 @@
 namespace modlab::cli {
 
 // How many words may follow an option: none; exactly one; any number up to the next option; none or one truth word
-// (`--json`, `--json false`); none or one word, the last on the line (`--help`, `--help all`).
+// (`--json`, `--json false`); none or one word (`--help`, `--help all`).
 enum class Arity { kFlag, kOne, kMany, kSwitch, kOptional };
 
 struct Option {

@@ -209,12 +209,15 @@ std::string claims_text(const std::vector<studies::ClaimResult>& claims) {
   for (const studies::ClaimResult& result : claims) {
     ++counts[result.verdict];
     text += fmt::format("{} {:<6} {}\n", mark(result.verdict), result.claim->id, result.claim->text);
-    text += fmt::format("         {}: {}\n", studies::verdict_text(result.verdict), result.reason);
+    text += fmt::format("         {}: {}{}\n", studies::verdict_text(result.verdict), result.reason,
+                        result.here ? fmt::format("; on these splits: {}", studies::verdict_text(*result.here)) : "");
     // What speaks against a claim; the report has the rest.
     for (const studies::CheckResult& check : result.checks) {
       if (check.verdict != Verdict::kHolds || result.checks.size() == 1) {
-        text += fmt::format("         {} {}: {}{}\n", mark(check.verdict), check.text, studies::number_text(check),
-                            check.interval && !check.note.empty() ? " (" + check.note + ")" : "");
+        text += fmt::format("         {} {}: {}\n", mark(check.verdict), check.text, studies::number_text(check));
+        if (check.judgement && !check.note.empty()) {
+          text += fmt::format("           {}\n", check.note);
+        }
       }
     }
   }

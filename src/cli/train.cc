@@ -17,6 +17,7 @@
 #include "core/text.h"
 #include "io/file.h"
 #include "report/epoch_table.h"
+#include "studies/comparison.h"
 #include "studies/workbench.h"
 
 namespace modlab::cli {
@@ -27,6 +28,11 @@ const std::vector<Option>& own_train_options() {
       {"from", Arity::kOne, "DIR", "train runs of a study again: with --run, and to the same bits", {}},
       {"run", Arity::kMany, "ID", "names of those runs, as tables and the report have them", {}},
       {"threads", Arity::kOne, "N", "threads to train on; default: all cores", {}},
+      {"compare",
+       Arity::kOptional,
+       "SETTING",
+       "print differences between its values (default: models), paired by split and seed, with intervals",
+       {}},
       {"json", Arity::kSwitch, "", "print one JSON object instead of the table", {}},
       {"curves", Arity::kOne, "FILE", "write losses and accuracies of every epoch as CSV", {}},
       {"save", Arity::kOne, "DIR", "write every network as ID.safetensors, with its settings in ID.json", {}},
@@ -41,6 +47,7 @@ void print_train_help(const Arguments& arguments) {
       "modlab train: train one network or a population on a task\n\n"
       "  modlab train --task depth2 --model modular-shared --seed 0..99\n"
       "  modlab train --task depth2 --model dense,modular-shared --ratio 0.3,0.5,0.7 --seed 0..24\n"
+      "  modlab train --model dense,modular-shared --split-seed 40..49 --seed 0..9 --compare\n"
       "  modlab train --task mnist-xor-and --model modular-shared --samples 100 --epochs 30\n\n"
       "Lists (0.1,0.01) and ranges (0..99) in any setting multiply into a population. The flags of the\n"
       "published script work too. A run of a study is replayed with --from DIR --run ID.\n{}\n{}Output\n{}",
@@ -94,6 +101,8 @@ class Results {
       : runs_(runs),
         as_json_(arguments.is_on("json")),
         folder_(arguments.text("save")),
+        compares_(arguments.has("compare")),
+        compared_(arguments.text("compare")),
         summaries_(runs.size()),
         objects_(as_json_ ? runs.size() : 0) {
     for (std::size_t number = 0; number < runs.size(); ++number) {
@@ -104,6 +113,9 @@ class Results {
     }
     if (!folder_.empty()) {
       io::prepare_folder(folder_);
+    }
+    if (compares_) {
+      comparisons();  // says if there is nothing to compare
     }
   }
 
@@ -130,6 +142,12 @@ class Results {
     if (as_json_) {
       nlohmann::ordered_json output;
       output["runs"] = objects_;
+      if (compares_) {
+        output["comparisons"] = nlohmann::ordered_json::array();
+        for (const studies::Comparison& comparison : comparisons()) {
+          output["comparisons"].push_back(studies::comparison_json(comparison));
+        }
+      }
       output["seconds"] = seconds;
       output["threads"] = threads;
       output["target"] = target;
@@ -137,6 +155,9 @@ class Results {
       return;
     }
     fmt::print("{}", train_table(runs_, summaries_));
+    if (compares_) {
+      print_comparisons();
+    }
     const double rate = static_cast<double>(runs_.size()) / seconds;
     fmt::print("{} network{} in {:.2f} s, {} ({}, {} thread{}).\n", runs_.size(), runs_.size() == 1 ? "" : "s", seconds,
                rate >= 1 ? fmt::format("{:.0f} a second", rate) : fmt::format("{:.1f} s each", 1 / rate), target,
@@ -144,6 +165,23 @@ class Results {
   }
 
  private:
+  std::vector<studies::Comparison> comparisons() const {
+    std::vector<studies::ComparedRun> compared;
+    for (std::size_t number = 0; number < runs_.size(); ++number) {
+      compared.push_back({&runs_[number], &summaries_[number].numbers});
+    }
+    return studies::compare_runs(compared, compared_);
+  }
+
+  void print_comparisons() const {
+    for (const studies::Comparison& comparison : comparisons()) {
+      fmt::print("\n{} against {}{}: {}\n  {}\n", comparison.value, comparison.reference,
+                 comparison.where.empty() ? "" : " (" + comparison.where + ")", comparison.measure->label,
+                 studies::comparison_text(comparison));
+    }
+    fmt::print("\n");
+  }
+
   void take_one(const experiments::Run& run, experiments::Result&& result) {
     const std::size_t number = place_.at(run.number);
     summaries_[number] = {result.diverged, result.snapshots.at("best"), result.seconds};
@@ -177,6 +215,8 @@ class Results {
   std::unordered_map<std::uint64_t, std::size_t> place_;  // of a run, which the batch may have put elsewhere
   bool as_json_;
   std::string folder_;
+  bool compares_;
+  std::string compared_;  // the setting; empty: the model
   std::mutex mutex_;
   std::vector<RunSummary> summaries_;
   std::vector<nlohmann::ordered_json> objects_;

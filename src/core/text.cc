@@ -104,6 +104,10 @@ std::optional<bool> parse_truth(std::string_view text) {
   return std::nullopt;
 }
 
+std::string counted(long long count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
 std::string duration_text(double seconds) {
   if (seconds < 60) {
     return fmt::format("{:.0f} s", seconds);

@@ -25,6 +25,9 @@ std::optional<long long> parse_integer(std::string_view text);
 // "true", "on", "yes", "1" and their opposites, in any case; or nothing.
 std::optional<bool> parse_truth(std::string_view text);
 
+// "1 split", "3 splits".
+std::string counted(long long count, std::string_view what);
+
 // "42 s", "3 min 05 s", "2 h 07 min".
 std::string duration_text(double seconds);
 

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <iterator>
+#include <map>
 
 #include "tasks/graph_svg.h"
 #include "tasks/task_cache.h"
@@ -64,29 +65,35 @@ TaskFacts facts_of_task(const std::string& name, bool with_picture) {
 }
 
 double constant_accuracy(const tasks::TaskSuite& suite) {
+  std::vector<std::vector<int>> rows;
+  std::ranges::transform(suite.tasks, std::back_inserter(rows), tasks::possible_rows);
+  return constant_accuracy(suite, rows);
+}
+
+double constant_accuracy(const tasks::TaskSuite& suite, const std::vector<std::vector<int>>& rows) {
   double sum = 0;
   int outputs = 0;
-  for (const tasks::Task& task : suite.tasks) {
-    const std::vector<int> rows = tasks::possible_rows(task);
-    for (int output = 0; output < task.table.outputs; ++output, ++outputs) {
-      const auto ones =
-          std::ranges::count_if(rows, [&](int row) { return tasks::output_bit(task.table, row, output); });
-      const double share = static_cast<double>(ones) / static_cast<double>(rows.size());
+  for (std::size_t at = 0; at < suite.tasks.size(); ++at) {
+    const tasks::TruthTable& table = suite.tasks[at].table;
+    for (int output = 0; output < table.outputs; ++output, ++outputs) {
+      const auto ones = std::ranges::count_if(rows[at], [&](int row) { return tasks::output_bit(table, row, output); });
+      const double share = static_cast<double>(ones) / static_cast<double>(rows[at].size());
       sum += std::max(share, 1 - share);
     }
   }
   return kPercent * sum / outputs;
 }
 
-std::string always_zero_text(std::span<const Run> runs) {
-  std::set<std::string> names;
+std::string chance_text(std::span<const Run> runs, const std::function<double(const Run& run)>& chance) {
+  std::map<std::string, std::pair<double, int>> sums;
   for (const Run& run : runs) {
-    names.insert(run.values.text("task"));
+    auto& [sum, count] = sums[run.values.text("task")];
+    sum += chance(run);
+    ++count;
   }
   std::string text;
-  for (const std::string& name : names) {
-    text += fmt::format("{}{} {:.1f} %", text.empty() ? "" : ", ", name,
-                        kPercent * tasks::always_zero_accuracy(*tasks::cached_task(name)));
+  for (const auto& [task, sum] : sums) {
+    text += fmt::format("{}{} {:.1f} %", text.empty() ? "" : ", ", task, sum.first / sum.second);
   }
   return text;
 }

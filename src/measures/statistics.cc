@@ -5,15 +5,12 @@
 #include <limits>
 #include <numeric>
 
-#include "core/random.h"
 #include "measures/specialisation.h"
 
 namespace modlab::measures {
 namespace {
 
 constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
-constexpr std::uint64_t kBootstrapSeed = 2025;
-constexpr double kTail = 0.05;
 
 // Around the first value, so that equal values have exactly their own mean.
 double mean_of(std::span<const double> values) {
@@ -37,14 +34,6 @@ double sample_deviation(std::span<const double> values) {
     squares += (value - mean) * (value - mean);
   }
   return std::sqrt(squares / static_cast<double>(values.size() - 1));
-}
-
-// Linear between the two nearest order statistics.
-double quantile(const std::vector<double>& sorted, double share) {
-  const double place = share * static_cast<double>(sorted.size() - 1);
-  const auto lower = static_cast<std::size_t>(place);
-  const double above = sorted[std::min(lower + 1, sorted.size() - 1)];
-  return sorted[lower] + (place - static_cast<double>(lower)) * (above - sorted[lower]);
 }
 
 std::vector<double> ranks(std::span<const double> values) {
@@ -86,51 +75,6 @@ MeanWithErrors combine(const std::vector<std::vector<double>>& groups) {
           .error_between = sample_deviation(means) / std::sqrt(splits),
           .deviation = sample_deviation(all),
           .count = static_cast<int>(all.size())};
-}
-
-Interval bootstrap(std::size_t units, const std::function<double(std::span<const std::size_t>)>& statistic,
-                   int resamples) {
-  if (units == 0 || resamples < 1) {
-    return {kUndefined, kUndefined, kUndefined, 1, 1};
-  }
-  std::vector<std::size_t> drawn(units);
-  std::iota(drawn.begin(), drawn.end(), std::size_t{0});
-  Interval interval;
-  interval.estimate = statistic(drawn);
-  RandomSequence random(kBootstrapSeed, Stream::kBootstrap);
-  std::vector<double> values;
-  int above_zero = 0;
-  int below_zero = 0;
-  for (int resample = 0; resample < resamples; ++resample) {
-    for (std::size_t& unit : drawn) {
-      unit = (static_cast<std::uint64_t>(random.next_word()) * units) >> 32;
-    }
-    const double value = statistic(drawn);
-    above_zero += value > 0 ? 1 : 0;
-    below_zero += value < 0 ? 1 : 0;
-    if (!std::isnan(value)) {
-      values.push_back(value);
-    }
-  }
-  std::ranges::sort(values);
-  interval.low = values.empty() ? kUndefined : quantile(values, kTail);
-  interval.high = values.empty() ? kUndefined : quantile(values, 1 - kTail);
-  interval.p = (1.0 + (resamples - above_zero)) / (resamples + 1.0);
-  interval.p_below = (1.0 + (resamples - below_zero)) / (resamples + 1.0);
-  return interval;
-}
-
-Interval bootstrap_mean(std::span<const double> differences, int resamples) {
-  return bootstrap(
-      differences.size(),
-      [&](std::span<const std::size_t> drawn) {
-        double sum = 0;
-        for (const std::size_t unit : drawn) {
-          sum += differences[unit] - differences.front();
-        }
-        return differences.front() + sum / static_cast<double>(drawn.size());
-      },
-      resamples);
 }
 
 double spearman(std::span<const double> a, std::span<const double> b) { return pearson(ranks(a), ranks(b)); }

@@ -23,13 +23,6 @@ std::vector<double> path_sums(const models::LayeredNetwork& network, int layer);
 // ConfigError unless 0 < percent <= 100.
 int units_for_share(std::span<const double> values, double percent);
 
-// The regularised incomplete beta function I_x(a, b) for a, b > 0 and 0 <= x <= 1; `rest` is 1 - x, which the caller
-// may know better than x does where x is near 1.
-double incomplete_beta(double a, double b, double x, double rest);
-
-// P(T <= t) for Student's distribution with df > 0 degrees of freedom, whole or not; t may be infinite.
-double student_cdf(double t, double df);
-
 // Welch's one-sided t test of "the mean of the first values is smaller".
 // Where neither side varies there is no t: a difference of means is then beyond any doubt (t infinite, p 0 or 1), equal
 // means are no evidence (t 0, p 0.5), and df is that of the smaller side.

@@ -127,23 +127,38 @@ ordered_json tasks_json(const studies::StudyPlan& plan) {
   return list;
 }
 
+// JSON has no infinite numbers: what is not known is null.
+ordered_json number_json(double value) { return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr); }
+
+ordered_json judgement_json(const studies::CheckResult& check, const studies::Judgement& judgement) {
+  const auto shown = [&](double value) { return number_json(check.is_factor ? std::pow(10, value) : value); };
+  return {{"verdict", studies::verdict_text(judgement.verdict)},
+          {"too_few", judgement.too_few},
+          {"estimate", shown(judgement.mean)},
+          {"low", std::isfinite(judgement.low) ? shown(judgement.low) : nullptr},
+          {"high", std::isfinite(judgement.high) ? shown(judgement.high) : nullptr},
+          {"p", judgement.p_wrong},
+          {"population", judgement.population},
+          {"interval", studies::interval_text(judgement, check.is_factor)}};
+}
+
 ordered_json check_json(const studies::CheckResult& check) {
+  const auto bound = [&](double value) {
+    return std::isfinite(value) ? number_json(check.is_factor ? std::pow(10, value) : value) : ordered_json(nullptr);
+  };
   ordered_json json;
   json["text"] = check.text;
+  json["expectation"] = check.expectation;
+  json["expected_low"] = bound(check.expected.low);
+  json["expected_high"] = bound(check.expected.high);
   json["verdict"] = studies::verdict_text(check.verdict);
-  const auto shown = [&](double value) { return check.is_factor ? std::pow(10, value) : value; };
-  if (check.interval) {
-    json["estimate"] = shown(check.interval->estimate);
-    json["low"] = shown(check.interval->low);
-    json["high"] = shown(check.interval->high);
-    json["p"] = check.p ? ordered_json(*check.p) : ordered_json(nullptr);
-  } else {
-    for (const char* name : {"estimate", "low", "high", "p"}) {
-      json[name] = nullptr;
-    }
-  }
+  json["general"] = check.judgement ? judgement_json(check, *check.judgement) : ordered_json(nullptr);
+  json["here"] = check.here ? judgement_json(check, *check.here) : ordered_json(nullptr);
+  json["difference"] = check.is_difference;
   json["unit"] = check.is_factor ? "×" : check.unit;
-  json["n"] = check.runs;
+  json["splits"] = check.splits;
+  json["seeds"] = check.seeds;
+  json["covered"] = check.covered;
   json["note"] = check.note;
   return json;
 }
@@ -156,6 +171,7 @@ ordered_json claims_json(const std::vector<studies::ClaimResult>& claims) {
     json["figure"] = result.claim->figure;
     json["text"] = result.claim->text;
     json["verdict"] = studies::verdict_text(result.verdict);
+    json["here"] = result.here ? ordered_json(studies::verdict_text(*result.here)) : ordered_json(nullptr);
     json["reason"] = result.reason;
     json["checks"] = ordered_json::array();
     for (const studies::CheckResult& check : result.checks) {
@@ -193,11 +209,13 @@ ordered_json report_data(const Findings& findings, const std::vector<studies::Cl
   json["study"] = study.name;
   json["title"] = study.title;
   json["about"] = study.about;
+  json["paper"] = study.paper;
   json["preset"] = store.study().preset;
   json["preset_about"] = preset == nullptr ? "" : preset->about;
   json["version"] = MODLAB_VERSION;
   json["overview"] = overview_json(findings, store);
   json["tasks"] = tasks_json(findings.plan());
+  json["level"] = measures::kLevel;
   json["claims"] = claims_json(claims);
   json["figures"] = figure_data(findings);
   json.update(galleries(findings, store));

@@ -162,18 +162,47 @@ std::string means_csv(const Findings& findings) {
 }
 
 std::string claims_csv(const std::vector<studies::ClaimResult>& claims) {
-  std::string text = "claim,claim_verdict,check,verdict,estimate,low,high,p,unit,runs,note\n";
+  std::string text = header({"claim",       "claim_verdict", "claim_verdict_here",
+                             "check",       "measure",       "verdict",
+                             "expectation", "threshold_low", "threshold_high",
+                             "population",  "estimate",      "low",
+                             "high",        "level",         "p",
+                             "splits",      "seeds",         "verdict_here",
+                             "low_here",    "high_here",     "p_here",
+                             "unit",        "covered",       "note"});
   for (const studies::ClaimResult& claim : claims) {
     for (const studies::CheckResult& check : claim.checks) {
-      const auto number = [&](double value) { return csv_number(check.is_factor ? std::pow(10, value) : value); };
-      text += fmt::format("{},{},{},{}", csv_text(claim.claim->id), studies::verdict_text(claim.verdict),
-                          csv_text(check.text), studies::verdict_text(check.verdict));
-      text += check.interval
-                  ? fmt::format(",{},{},{},{}", number(check.interval->estimate), number(check.interval->low),
-                                number(check.interval->high), check.p ? csv_number(*check.p) : "")
-                  : ",,,,";
-      text += fmt::format(",{},{},{}\n", check.is_factor ? "factor" : csv_text(check.unit), check.runs,
-                          csv_text(check.note));
+      const auto number = [&](double value) {
+        return std::isfinite(value) ? csv_number(check.is_factor ? std::pow(10, value) : value) : "";
+      };
+      const std::optional<studies::Judgement>& general = check.judgement;
+      const std::optional<studies::Judgement>& here = check.here;
+      const std::vector<std::string> fields = {
+          csv_text(claim.claim->id),
+          studies::verdict_text(claim.verdict),
+          claim.here ? studies::verdict_text(*claim.here) : "",
+          csv_text(check.text),
+          check.measure,
+          csv_text(general ? studies::verdict_text(*general) : studies::verdict_text(check.verdict)),
+          csv_text(check.expectation),
+          number(check.expected.low),
+          number(check.expected.high),
+          general ? csv_text(general->population) : "",
+          general ? number(general->mean) : "",
+          general ? number(general->low) : "",
+          general ? number(general->high) : "",
+          general ? csv_number(measures::kLevel) : "",
+          general ? csv_number(general->p_wrong) : "",
+          fmt::format("{}", check.splits),
+          fmt::format("{}", check.seeds),
+          here ? studies::verdict_text(here->verdict) : "",
+          here ? number(here->low) : "",
+          here ? number(here->high) : "",
+          here ? csv_number(here->p_wrong) : "",
+          check.is_factor ? "factor" : csv_text(check.unit),
+          csv_text(check.covered),
+          csv_text(check.note)};
+      text += join_text(fields, ",") + "\n";
     }
   }
   return text;

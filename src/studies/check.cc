@@ -4,31 +4,26 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <set>
+#include <numeric>
 
 #include "core/text.h"
 #include "measures/flops.h"
+#include "measures/statistics.h"
 #include "studies/check_text.h"
 
 namespace modlab::studies {
 namespace {
 
-using measures::Interval;
-
-// A comparison leaves out where both sides are saturated or both at the base rate; one-sided p below 0.1.
+// A comparison leaves out where both sides are saturated or both at the base rate.
 constexpr double kSaturated = 99;
 constexpr double kNearBaseRate = 2;
-constexpr double kSignificance = 0.1;
+// What is allowed is allowed to the last bit.
+constexpr double kRounding = 1e-9;
 
-// A measure on one side of a check: for each combination of the shared axes, the units' values.
-struct Side {
-  std::map<std::string, UnitValues> values;  // by key
-  std::map<std::string, double> base_rates;
-};
+using Cells = std::vector<const Cell*>;
 
-std::vector<const Cell*> cells_of(const CheckContext& context, const Selector& side) {
-  std::vector<const Cell*> cells;
+Cells cells_of(const CheckContext& context, const Selector& side) {
+  Cells cells;
   for (const Cell& cell : context.findings.cells(context.claim.tune)) {
     if (context.findings.matches(cell, side) && context.findings.matches(cell, context.where)) {
       cells.push_back(&cell);
@@ -50,19 +45,9 @@ std::vector<std::string> key_axes(const CheckContext& context) {
   return axes;
 }
 
-UnitValues measured(const std::vector<const Cell*>& cells, const experiments::Measure& measure) {
-  UnitValues values = unit_values(cells, measure.name);
-  if (measure.log) {
-    for (auto& [unit, value] : values) {
-      value = std::log10(std::max(value, 1.0));
-    }
-  }
-  return values;
-}
-
-std::map<std::string, std::vector<const Cell*>> by_axes(const Findings& findings, const std::vector<const Cell*>& cells,
-                                                        const std::vector<std::string>& axes) {
-  std::map<std::string, std::vector<const Cell*>> groups;
+std::map<std::string, Cells> by_axes(const Findings& findings, const Cells& cells,
+                                     const std::vector<std::string>& axes) {
+  std::map<std::string, Cells> groups;
   for (const Cell* cell : cells) {
     std::string key;
     for (const std::string& axis : axes) {
@@ -73,403 +58,416 @@ std::map<std::string, std::vector<const Cell*>> by_axes(const Findings& findings
   return groups;
 }
 
-Side side_of(const CheckContext& context, const Selector& selector, const experiments::Measure& measure,
-             const std::vector<std::string>& axes) {
-  Side side;
-  for (const auto& [key, cells] : by_axes(context.findings, cells_of(context, selector), axes)) {
-    UnitValues values = measured(cells, measure);
-    if (!values.empty()) {
-      side.values[key] = std::move(values);
-      side.base_rates[key] = context.findings.base_rate(*cells.front(), measure);
-    }
-  }
-  return side;
-}
-
-// Sides may be of different tasks: each has its own base rate.
-bool says_nothing(const experiments::Measure& measure, double a, double base_rate_a, double b, double base_rate_b) {
-  return measure.is_accuracy() &&
-         ((a > kSaturated && b > kSaturated) || (a < base_rate_a + kNearBaseRate && b < base_rate_b + kNearBaseRate));
-}
-
-// Mean over keys for each unit that all keys have.
-std::vector<double> unit_means(const std::vector<UnitValues>& keys) {
-  std::vector<double> means;
-  for (const auto& [unit, first] : keys.front()) {
-    double sum = 0;
-    bool complete = true;
-    for (const UnitValues& values : keys) {
-      const auto found = values.find(unit);
-      complete = complete && found != values.end();
-      sum += complete ? found->second : 0;
-    }
-    if (complete) {
-      means.push_back(sum / static_cast<double>(keys.size()));
-    }
-  }
-  return means;
-}
-
-// What is left of the evidence once `threshold` is the zero, seen from the side of the expectation.
-Verdict judge(const Check& check, Interval interval) {
-  interval.estimate -= check.threshold;
-  interval.low -= check.threshold;
-  interval.high -= check.threshold;
-  switch (check.expect) {
-    case Check::Expect::kComparable:
-      if (std::abs(interval.estimate) < check.margin) {
-        return Verdict::kHolds;
-      }
-      return interval.low > check.margin || interval.high < -check.margin ? Verdict::kFails : Verdict::kUndecided;
-    case Check::Expect::kLess:
-    case Check::Expect::kAtMost:
-      interval = {-interval.estimate, -interval.high, -interval.low, interval.p_below, interval.p};
-      break;
-    default:
-      break;
-  }
-  const bool strict = check.expect == Check::Expect::kGreater || check.expect == Check::Expect::kLess;
-  if (interval.estimate > 0 && interval.p < kSignificance) {
-    return Verdict::kHolds;
-  }
-  if (!strict && interval.low >= -check.margin) {
-    return Verdict::kHolds;
-  }
-  const double floor = strict ? 0 : -check.margin;
-  return interval.estimate < floor && interval.p_below < kSignificance ? Verdict::kFails : Verdict::kUndecided;
-}
-
-void conclude(const CheckContext& context, CheckResult& result, const Interval& interval) {
-  result.interval = interval;
-  result.is_factor = context.measure != nullptr && context.measure->log;
-  const Check::Expect expect = context.check.expect;
-  if (expect != Check::Expect::kComparable) {
-    result.p = expect == Check::Expect::kLess || expect == Check::Expect::kAtMost ? interval.p_below : interval.p;
-  }
-  result.verdict = judge(context.check, interval);
-}
-
-Interval shifted(Interval interval, double by) {
-  interval.estimate += by;
-  interval.low += by;
-  interval.high += by;
-  return interval;
-}
-
-// Of values shifted by the threshold, so that p speaks of the threshold; the interval is shifted back.
-Interval bootstrap_against(std::vector<double> values, double threshold) {
-  for (double& value : values) {
-    value -= threshold;
-  }
-  return shifted(measures::bootstrap_mean(values), threshold);
-}
-
-// The same for any statistic.
-Interval bootstrap_against(std::size_t units, const std::function<double(std::span<const std::size_t>)>& statistic,
-                           double threshold) {
-  return shifted(
-      measures::bootstrap(units, [&](std::span<const std::size_t> drawn) { return statistic(drawn) - threshold; }),
-      threshold);
-}
-
-void compare(const CheckContext& context, CheckResult& result) {
-  const std::vector<std::string> axes = key_axes(context);
-  const Side a = side_of(context, context.check.sides[0], *context.measure, axes);
-  const Side b = side_of(context, context.check.sides[1], *context.measure, axes);
-  std::vector<UnitValues> differences;
-  std::vector<UnitValues> all;
-  for (const auto& [key, values] : a.values) {
-    const auto other = b.values.find(key);
-    if (other == b.values.end()) {
-      continue;
-    }
-    UnitValues difference;
-    for (const auto& [unit, value] : values) {
-      if (const auto paired = other->second.find(unit); paired != other->second.end()) {
-        difference[unit] = value - paired->second;
-      }
-    }
-    if (difference.empty()) {
-      continue;
-    }
-    all.push_back(difference);
-    if (!says_nothing(*context.measure, mean_of(values), a.base_rates.at(key), mean_of(other->second),
-                      b.base_rates.at(key))) {
-      differences.push_back(std::move(difference));
-    }
-  }
-  if (all.empty()) {
-    return;
-  }
-  const std::size_t left_out = all.size() - differences.size();
-  if (left_out > 0) {
-    result.note =
-        fmt::format("{} of {} points left out: both saturated or both at the base rate", left_out, all.size());
-  }
-  const bool says_nothing_anywhere = differences.empty();
-  if (says_nothing_anywhere) {
-    result.note = "both saturated or both at the base rate everywhere";
-    differences = std::move(all);
-  }
-  const std::vector<double> means = unit_means(differences);
-  result.runs = static_cast<int>(means.size());
-  if (!means.empty()) {
-    conclude(context, result, bootstrap_against(means, context.check.threshold));
-  }
-  // That they are alike such points can show, that one is above the other they cannot.
-  const Check::Expect expect = context.check.expect;
-  if (says_nothing_anywhere && (expect == Check::Expect::kGreater || expect == Check::Expect::kLess)) {
-    result.verdict = Verdict::kUndecided;
-  }
-}
-
-void value(const CheckContext& context, CheckResult& result) {
-  const Side side = side_of(context, context.check.sides[0], *context.measure, key_axes(context));
-  std::vector<UnitValues> keys;
-  for (const auto& [key, values] : side.values) {
-    keys.push_back(values);
-  }
-  const std::vector<double> means = keys.empty() ? std::vector<double>{} : unit_means(keys);
-  result.runs = static_cast<int>(means.size());
-  if (!means.empty()) {
-    conclude(context, result, bootstrap_against(means, context.check.threshold));
-  }
-  if (result.is_factor) {
-    // One side alone is no factor but a number of its own.
-    for (double* number : {&result.interval->estimate, &result.interval->low, &result.interval->high}) {
-      *number = std::pow(10, *number);
-    }
-    result.is_factor = false;
-  }
-}
-
-// A measure along a numeric axis: [x] -> units' values, averaged over whatever else the side covers.
-std::map<double, UnitValues> along(const CheckContext& context, const Selector& side) {
-  std::map<double, std::vector<const Cell*>> cells;
+// The cells of one side by a numeric axis.
+std::map<double, Cells> along(const CheckContext& context, const Selector& side) {
+  std::map<double, Cells> groups;
   for (const Cell* cell : cells_of(context, side)) {
     if (const auto x = parse_real(context.findings.value(*cell, context.check.along)); x) {
-      cells[*x].push_back(cell);
+      groups[*x].push_back(cell);
     }
   }
-  std::map<double, UnitValues> values;
-  for (const auto& [x, group] : cells) {
-    if (UnitValues measured_values = measured(group, *context.measure); !measured_values.empty()) {
-      values[x] = std::move(measured_values);
+  return groups;
+}
+
+// A place that a check looks at: a measure of some cells taken together.
+struct Place {
+  Cells cells;
+  const experiments::Measure* measure = nullptr;
+};
+
+UnitValues measured(const Place& place, bool each_counts) {
+  UnitValues values;
+  if (each_counts) {
+    for (std::size_t at = 0; at < place.cells.size(); ++at) {
+      for (const auto& [unit, value] : unit_values({place.cells[at]}, place.measure->name)) {
+        values[{unit.split, unit.seed, at}] = value;
+      }
+    }
+  } else {
+    values = unit_values(place.cells, place.measure->name);
+  }
+  if (place.measure->log) {
+    for (auto& [unit, value] : values) {
+      value = std::log10(std::max(value, 1.0));
     }
   }
   return values;
 }
 
-std::vector<Unit> shared_units(const std::vector<const std::map<double, UnitValues>*>& sides) {
-  std::vector<Unit> units;
-  for (const auto& first : sides.front()->begin()->second) {
-    const bool everywhere = std::ranges::all_of(sides, [&](const auto* side) {
-      return std::ranges::all_of(*side, [&](const auto& entry) { return entry.second.contains(first.first); });
+// What the units have at some places. Where nothing is drawn but seeds, each run is a trial of its own, unless places
+// are made of different numbers of cells: then the runs with one seed are taken together.
+Draws draws_at(const std::vector<Place>& places) {
+  Draws draws;
+  draws.has_splits = std::ranges::any_of(places, [](const Place& place) {
+    return std::ranges::any_of(place.cells, [](const Cell* cell) {
+      return std::ranges::any_of(cell->splits, [](const Cell::Split& split) { return !split.name.empty(); });
     });
-    if (everywhere) {
-      units.push_back(first.first);
+  });
+  const bool each_counts = !draws.has_splits && std::ranges::all_of(places, [&](const Place& place) {
+    return place.cells.size() == places.front().cells.size();
+  });
+  for (std::size_t at = 0; at < places.size(); ++at) {
+    for (const auto& [unit, value] : measured(places[at], each_counts)) {
+      std::vector<double>& values = draws.units[unit];
+      if (values.size() == at) {
+        values.push_back(value);
+      }
     }
   }
-  return units;
+  std::erase_if(draws.units, [&](const auto& entry) { return entry.second.size() != places.size(); });
+  return draws;
+}
+
+double mean_of_places(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+// Of the first half minus the second.
+double difference_of_places(std::span<const double> values) {
+  const std::size_t half = values.size() / 2;
+  return mean_of_places(values.first(half)) - mean_of_places(values.subspan(half));
+}
+
+void conclude(const CheckContext& context, CheckResult& result, const Evidence& evidence) {
+  const Judgements judgements = judge(evidence, result.expected);
+  result.judgement = judgements.general;
+  result.here = judgements.here;
+  result.verdict = judgements.general.verdict;
+  result.splits = evidence.splits;
+  result.seeds = evidence.seeds;
+  result.is_factor = context.measure != nullptr && context.measure->log;
+}
+
+bool conclude(const CheckContext& context, CheckResult& result, const Draws& draws, const Statistic& statistic) {
+  const std::optional<Evidence> evidence = evidence_of(draws, statistic);
+  if (evidence) {
+    conclude(context, result, *evidence);
+  }
+  return evidence.has_value();
+}
+
+// Sides may be of different tasks: each has its own base rate.
+bool says_nothing(const CheckContext& context, const Place& a, const Place& b) {
+  if (!context.measure->is_accuracy()) {
+    return false;
+  }
+  const double mean_a = mean_of(measured(a, false));
+  const double mean_b = mean_of(measured(b, false));
+  const auto at_chance = [&](double mean, const Place& place) {
+    return mean < context.findings.base_rate(*place.cells.front(), *context.measure) + kNearBaseRate;
+  };
+  return (mean_a > kSaturated && mean_b > kSaturated) || (at_chance(mean_a, a) && at_chance(mean_b, b));
+}
+
+void compare(const CheckContext& context, CheckResult& result) {
+  const std::vector<std::string> axes = key_axes(context);
+  const auto side = [&](std::size_t at) {
+    return by_axes(context.findings, cells_of(context, context.check.sides[at]), axes);
+  };
+  const std::map<std::string, Cells> first = side(0);
+  const std::map<std::string, Cells> second = side(1);
+  std::vector<std::pair<Place, Place>> all;
+  std::vector<std::pair<Place, Place>> telling;
+  for (const auto& [key, cells] : first) {
+    if (const auto other = second.find(key); other != second.end()) {
+      const std::pair<Place, Place> pair{{cells, context.measure}, {other->second, context.measure}};
+      if (draws_at({pair.first, pair.second}).units.empty()) {
+        continue;
+      }
+      all.push_back(pair);
+      if (!says_nothing(context, pair.first, pair.second)) {
+        telling.push_back(pair);
+      }
+    }
+  }
+  if (all.empty()) {
+    return;
+  }
+  const bool says_nothing_anywhere = telling.empty();
+  if (says_nothing_anywhere) {
+    result.note = "both saturated or both at the base rate everywhere";
+    telling = all;
+  } else if (telling.size() < all.size()) {
+    result.covered = fmt::format("at {} of {} points", telling.size(), all.size());
+    result.note = "at the others both are saturated or both at the base rate";
+  }
+  std::vector<Place> places;
+  for (const auto& pair : telling) {
+    places.push_back(pair.first);
+  }
+  for (const auto& pair : telling) {
+    places.push_back(pair.second);
+  }
+  if (!conclude(context, result, draws_at(places), difference_of_places)) {
+    return;
+  }
+  // That they are alike such points can show, that one is above the other they cannot.
+  const Check::Expect expect = context.check.expect;
+  if (says_nothing_anywhere && (expect == Check::Expect::kGreater || expect == Check::Expect::kLess)) {
+    result.verdict = result.judgement->verdict = Verdict::kUndecided;
+    if (result.here) {
+      result.here->verdict = Verdict::kUndecided;
+    }
+  }
+}
+
+// The trials at some places, each place by itself: as many successes as there are where a run has the measure or has
+// not (100 or 0), otherwise the mean of the places.
+Evidence evidence_of_trials(const std::vector<Place>& places) {
+  std::vector<double> all;
+  std::vector<measures::Stratum> strata;
+  for (const Place& place : places) {
+    std::vector<double> values;
+    for (const auto& [unit, value] : measured(place, true)) {
+      values.push_back(value);
+    }
+    all.insert(all.end(), values.begin(), values.end());
+    const measures::MeanWithErrors mean = measures::combine({values});
+    strata.push_back({mean.mean, mean.error_within * mean.error_within, mean.count});
+  }
+  Evidence evidence{.has_splits = false, .seeds = static_cast<int>(all.size())};
+  const auto successes = std::ranges::count(all, 100.0);
+  if (places.front().measure->unit == "%" && successes + std::ranges::count(all, 0.0) == std::ssize(all)) {
+    evidence.general = measures::chance_of(static_cast<int>(successes), evidence.seeds, 100);
+  } else {
+    evidence.general = places.size() == 1 ? measures::mean_of_draws(all) : measures::mean_of_strata(strata);
+  }
+  return evidence;
+}
+
+void value(const CheckContext& context, CheckResult& result) {
+  std::vector<Place> places;
+  for (const auto& [key, cells] :
+       by_axes(context.findings, cells_of(context, context.check.sides[0]), key_axes(context))) {
+    places.push_back({cells, context.measure});
+  }
+  std::erase_if(places, [](const Place& place) { return measured(place, false).empty(); });
+  if (places.empty()) {
+    return;
+  }
+  if (const Draws draws = draws_at(places); draws.has_splits) {
+    conclude(context, result, draws, mean_of_places);
+  } else {
+    conclude(context, result, evidence_of_trials(places));
+  }
+  // One side alone is no factor but a number of its own, and stays where such numbers can be.
+  const auto own = [&](double number) {
+    const double value = result.is_factor ? std::pow(10, number) : number;
+    return context.measure->domain && std::isfinite(value)
+               ? std::clamp(value, context.measure->domain->first, context.measure->domain->second)
+               : value;
+  };
+  for (std::optional<Judgement>* judgement : {&result.judgement, &result.here}) {
+    if (*judgement) {
+      for (double* number : {&(*judgement)->mean, &(*judgement)->low, &(*judgement)->high}) {
+        *number = own(*number);
+      }
+    }
+  }
+  if (result.is_factor) {
+    result.expected = {std::pow(10, result.expected.low), std::pow(10, result.expected.high)};
+    result.is_factor = false;
+  }
+}
+
+// The places of one side along the axis, where there are runs.
+void add_places(const CheckContext& context, const Selector& side, std::vector<double>& x, std::vector<Place>& places) {
+  for (const auto& [at, cells] : along(context, side)) {
+    const Place place{cells, context.measure};
+    if (!measured(place, false).empty()) {
+      x.push_back(at);
+      places.push_back(place);
+    }
+  }
 }
 
 void trend(const CheckContext& context, CheckResult& result) {
-  const std::map<double, UnitValues> values = along(context, context.check.sides[0]);
-  if (values.size() < 2) {
+  std::vector<double> x;
+  std::vector<Place> places;
+  add_places(context, context.check.sides[0], x, places);
+  if (places.size() < 2) {
     return;
   }
-  const double range = values.rbegin()->first - values.begin()->first;
-  std::vector<double> changes;
-  for (const Unit& unit : shared_units({&values})) {
-    std::vector<double> x;
-    std::vector<double> y;
-    for (const auto& [at, units] : values) {
-      x.push_back(at);
-      y.push_back(units.at(unit));
-    }
-    changes.push_back(measures::slope(x, y) * range);
-  }
-  result.runs = static_cast<int>(changes.size());
-  if (!changes.empty()) {
-    conclude(context, result, bootstrap_against(changes, context.check.threshold));
-  }
+  conclude(context, result, draws_at(places),
+           [&](std::span<const double> y) { return measures::slope(x, y) * (x.back() - x.front()); });
 }
 
-double reaching(const std::map<double, UnitValues>& values, const std::vector<Unit>& units,
-                std::span<const std::size_t> drawn, double level) {
-  std::vector<double> x;
-  std::vector<double> y;
-  for (const auto& [at, by_unit] : values) {
-    double sum = 0;
-    for (const std::size_t index : drawn) {
-      sum += by_unit.at(units[index]);
-    }
-    x.push_back(at);
-    y.push_back(sum / static_cast<double>(drawn.size()));
-  }
-  // Never reached: one step beyond the end.
+// Never reached: one step beyond the end.
+double reaching(std::span<const double> x, std::span<const double> y, double level) {
   const double step = x.size() > 1 ? x[1] - x[0] : 0;
-  return measures::first_reaching(x, y, level).value_or(x.back() + step);
+  return measures::first_reaching(x, y, level - kRounding).value_or(x.back() + step);
 }
 
 void reaches(const CheckContext& context, CheckResult& result) {
-  const std::map<double, UnitValues> a = along(context, context.check.sides[0]);
-  const std::map<double, UnitValues> b = along(context, context.check.sides[1]);
-  if (a.empty() || b.empty()) {
+  std::vector<double> x;
+  std::vector<Place> places;
+  add_places(context, context.check.sides[0], x, places);
+  const std::size_t first_count = places.size();
+  add_places(context, context.check.sides[1], x, places);
+  if (first_count == 0 || places.size() == first_count) {
     return;
   }
-  const std::vector<Unit> units = shared_units({&a, &b});
-  if (units.empty()) {
+  const std::span<const double> all_x(x);
+  const std::span<const double> first_x = all_x.first(first_count);
+  const std::span<const double> second_x = all_x.subspan(first_count);
+  const double level = context.check.level;
+  const Draws draws = draws_at(places);
+  const auto difference = [&](std::span<const double> y) {
+    return reaching(second_x, y.subspan(first_count), level) - reaching(first_x, y.first(first_count), level);
+  };
+  if (!conclude(context, result, draws, difference)) {
     return;
-  }
-  std::vector<std::size_t> each(units.size());
-  for (std::size_t index = 0; index < each.size(); ++index) {
-    each[index] = index;
-  }
-  const double first = reaching(a, units, each, context.check.level);
-  const double second = reaching(b, units, each, context.check.level);
-  const auto text = [](double at, const std::map<double, UnitValues>& values) {
-    return at > values.rbegin()->first ? std::string("never") : fmt::format("{:.3g}", at);
-  };
-  result.note = fmt::format("{} % reached at {} and {}", context.check.level, text(first, a), text(second, b));
-  result.runs = static_cast<int>(units.size());
-  const auto difference = [&](std::span<const std::size_t> drawn) {
-    return reaching(b, units, drawn, context.check.level) - reaching(a, units, drawn, context.check.level);
-  };
-  conclude(context, result, bootstrap_against(units.size(), difference, context.check.threshold));
-  if (first > a.rbegin()->first && second > b.rbegin()->first) {
-    result.verdict = Verdict::kUndecided;  // who would be the first cannot be seen
   }
   result.is_factor = false;
   result.unit = "of " + context.check.along;
+  // Means over everything, for the reader.
+  std::vector<double> means(places.size(), 0.0);
+  for (const auto& [unit, values] : draws.units) {
+    for (std::size_t at = 0; at < means.size(); ++at) {
+      means[at] += values[at] / static_cast<double>(draws.units.size());
+    }
+  }
+  const std::span<const double> all_means(means);
+  const double first = reaching(first_x, all_means.first(first_count), level);
+  const double second = reaching(second_x, all_means.subspan(first_count), level);
+  const auto text = [](double at, std::span<const double> axis) {
+    return at > axis.back() ? std::string("never") : fmt::format("{:.3g}", at);
+  };
+  result.note = fmt::format("the means reach {} % at {} and {}", level, text(first, first_x), text(second, second_x));
+  if (first > first_x.back() && second > second_x.back()) {
+    // Who would be the first cannot be seen.
+    result.verdict = result.judgement->verdict = Verdict::kUndecided;
+    if (result.here) {
+      result.here->verdict = Verdict::kUndecided;
+    }
+  }
 }
 
 void tracks(const CheckContext& context, CheckResult& result) {
-  const std::vector<std::string> axes = key_axes(context);
-  const Side a = side_of(context, context.check.sides[0], *context.measure, axes);
-  const Side b =
-      side_of(context, context.check.sides[0], *experiments::find_measure(context.check.other_measure), axes);
-  std::set<Unit> all;
-  for (const auto& [key, values] : a.values) {
-    for (const auto& [unit, each] : values) {
-      all.insert(unit);
+  const experiments::Measure* other = experiments::find_measure(context.check.other_measure);
+  std::vector<Place> places;
+  std::vector<Place> others;
+  for (const auto& [key, cells] :
+       by_axes(context.findings, cells_of(context, context.check.sides[0]), key_axes(context))) {
+    const Place place{cells, context.measure};
+    const Place other_place{cells, other};
+    if (!measured(place, false).empty() && !measured(other_place, false).empty()) {
+      places.push_back(place);
+      others.push_back(other_place);
     }
   }
-  const std::vector<Unit> units(all.begin(), all.end());
-  if (a.values.size() < 3 || units.empty()) {
+  if (places.size() < 3) {
     return;
   }
-  result.runs = static_cast<int>(units.size());
-  const auto mean = [&](const UnitValues& values, std::span<const std::size_t> drawn) {
-    double sum = 0;
-    int count = 0;
-    for (const std::size_t index : drawn) {
-      if (const auto found = values.find(units[index]); found != values.end()) {
-        sum += found->second;
-        ++count;
-      }
-    }
-    return count > 0 ? sum / count : 0;
-  };
-  const auto correlation = [&](std::span<const std::size_t> drawn) {
-    std::vector<double> x;
-    std::vector<double> y;
-    for (const auto& [key, values] : a.values) {
-      if (const auto other = b.values.find(key); other != b.values.end()) {
-        x.push_back(mean(values, drawn));
-        y.push_back(mean(other->second, drawn));
-      }
-    }
-    return measures::spearman(x, y);
-  };
-  conclude(context, result, bootstrap_against(units.size(), correlation, context.check.threshold));
+  places.insert(places.end(), others.begin(), others.end());
+  conclude(context, result, draws_at(places), [](std::span<const double> values) {
+    const std::size_t half = values.size() / 2;
+    return measures::spearman(values.first(half), values.subspan(half));
+  });
   result.is_factor = false;
   result.unit = "rank correlation";
 }
 
+// The named values against each of the others: the least lead counts.
 void best_at(const CheckContext& context, CheckResult& result) {
   std::vector<std::string> axes;
   for (const auto& [axis, values] : context.check.best) {
     axes.push_back(axis);
   }
-  std::vector<UnitValues> others;
-  std::vector<std::string> names;
-  std::vector<const Cell*> best_cells;
+  Place best{{}, context.measure};
+  std::vector<Place> others;
   for (const auto& [key, cells] : by_axes(context.findings, cells_of(context, context.check.sides[0]), axes)) {
     if (context.findings.matches(*cells.front(), context.check.best)) {
-      best_cells.insert(best_cells.end(), cells.begin(), cells.end());
-    } else if (UnitValues values = measured(cells, *context.measure); !values.empty()) {
-      others.push_back(std::move(values));
-      std::vector<std::string> parts;
-      for (const std::string& axis : axes) {
-        parts.push_back(axis + " " + context.findings.value(*cells.front(), axis));
+      best.cells.insert(best.cells.end(), cells.begin(), cells.end());
+    } else if (const Place place{cells, context.measure}; !measured(place, false).empty()) {
+      others.push_back(place);
+    }
+  }
+  // A lead is positive, whatever is better.
+  const double sign = context.measure->higher_is_better ? 1 : -1;
+  const Statistic lead = [&](std::span<const double> values) { return sign * (values[0] - values[1]); };
+  std::vector<Draws> against;
+  const Place* runner_up = nullptr;
+  double least_lead = 0;
+  Evidence evidence;
+  for (const Place& other : others) {
+    const Draws draws = draws_at({best, other});
+    if (const std::optional<Evidence> one = evidence_of(draws, lead); one) {
+      if (runner_up == nullptr || one->general.mean < least_lead) {
+        runner_up = &other;
+        least_lead = one->general.mean;
+        evidence = *one;
       }
-      names.push_back(join_text(parts, ", "));
+      against.push_back(draws);
     }
   }
-  if (others.empty()) {
+  if (runner_up == nullptr) {
     return;
   }
-  const UnitValues best = measured(best_cells, *context.measure);
-  std::vector<Unit> units;
-  for (const auto& each : best) {
-    if (std::ranges::all_of(others, [&](const UnitValues& values) { return values.contains(each.first); })) {
-      units.push_back(each.first);
-    }
-  }
-  if (units.empty()) {
-    return;
-  }
-  result.runs = static_cast<int>(units.size());
-  const auto mean = [&](const UnitValues& values, std::span<const std::size_t> drawn) {
-    double sum = 0;
-    for (const std::size_t index : drawn) {
-      sum += values.at(units[index]);
-    }
-    return sum / static_cast<double>(drawn.size());
+  const auto least = [&](const std::function<measures::Estimate(const Evidence&)>& part) {
+    const measures::Estimate smallest = measures::smallest_mean(
+        against.size(), [&](std::size_t which, double tail) { return part(*evidence_of(against[which], lead, tail)); });
+    return sign > 0 ? smallest : measures::negated(smallest);
   };
-  const auto better = [&](double a, double b) { return context.measure->higher_is_better ? a > b : a < b; };
-  std::size_t runner_up = 0;
-  for (std::size_t at = 1; at < others.size(); ++at) {
-    runner_up = better(mean_of(others[at]), mean_of(others[runner_up])) ? at : runner_up;
+  const bool has_here = evidence.here.has_value();
+  evidence.general = least([](const Evidence& one) { return one.general; });
+  if (has_here) {
+    evidence.here = least([](const Evidence& one) { return *one.here; });
   }
-  result.note = fmt::format("best of the others: {}", names[runner_up]);
-  const auto difference = [&](std::span<const std::size_t> drawn) {
-    double nearest = mean(others.front(), drawn);
-    for (const UnitValues& values : others) {
-      const double each = mean(values, drawn);
-      nearest = better(each, nearest) ? each : nearest;
-    }
-    return mean(best, drawn) - nearest;
-  };
-  conclude(context, result, bootstrap_against(units.size(), difference, context.check.threshold));
+  conclude(context, result, evidence);
+  std::vector<std::string> parts;
+  for (const std::string& axis : axes) {
+    parts.push_back(axis + " " + context.findings.value(*runner_up->cells.front(), axis));
+  }
+  result.note = "best of the others: " + join_text(parts, ", ");
 }
 
+// One run that does not is enough to refute the sentence; without one it holds as far as there were draws to refute it.
 void every(const CheckContext& context, CheckResult& result) {
-  int given = 0;
-  int violating = 0;
   const auto has = [](const Record& record, const std::map<std::string, double>& measures_wanted) {
     return std::ranges::all_of(measures_wanted,
                                [&](const auto& entry) { return record.measure(entry.first) == entry.second; });
   };
-  for (const Cell* cell : cells_of(context, context.check.sides[0])) {
-    for (const Cell::Split& split : cell->splits) {
+  Draws draws;
+  int given = 0;
+  int violating = 0;
+  const Cells cells = cells_of(context, context.check.sides[0]);
+  for (std::size_t at = 0; at < cells.size(); ++at) {
+    for (const Cell::Split& split : cells[at]->splits) {
+      draws.has_splits = !split.name.empty();
       for (const Record* record : split.runs) {
         if (has(*record, context.check.given)) {
+          const bool violates = !has(*record, context.check.then);
+          draws.units[{split.number, record->seed, at}] = {violates ? 100.0 : 0.0};
           ++given;
-          violating += has(*record, context.check.then) ? 0 : 1;
+          violating += violates ? 1 : 0;
         }
       }
     }
   }
-  result.runs = given;
   if (given == 0) {
     result.note = "no run meets the condition";
     return;
   }
+  result.unit = "%";
+  conclude(context, result,
+           draws.has_splits
+               ? *evidence_of(draws, mean_of_places)
+               : Evidence{.general = measures::chance_of(violating, given, 100), .has_splits = false, .seeds = given});
   result.note = violating == 0 ? fmt::format("all {} such runs do", given)
                                : fmt::format("{} of {} such runs do not", violating, given);
-  result.verdict = violating == 0 ? Verdict::kHolds : Verdict::kFails;
+  const auto decide = [&](Judgement& judgement, bool is_enough) {
+    judgement.p_wrong = violating > 0 ? 1 : 0;
+    judgement.p_right = violating > 0 ? 0 : 1;
+    judgement.verdict = violating > 0 ? Verdict::kFails : is_enough ? Verdict::kHolds : Verdict::kUndecided;
+  };
+  decide(*result.judgement, result.judgement->too_few.empty());
+  if (violating > 0) {
+    result.judgement->too_few.clear();
+  }
+  if (result.here) {
+    decide(*result.here, true);
+  }
+  result.verdict = result.judgement->verdict;
 }
 
 void flop_table(CheckResult& result) {
@@ -483,11 +481,33 @@ void flop_table(CheckResult& result) {
       equal += computed == printed ? 1 : 0;
     }
   }
-  result.runs = entries;
   result.note = fmt::format(
       "{} of {} entries as printed; the other one is misprinted, it leaves out the Boolean modules", equal, entries);
   // One entry of the paper is known to be wrong.
   result.verdict = entries - equal == 1 ? Verdict::kHolds : Verdict::kFails;
+}
+
+// Whatever is at least something may be just that; what is greater may not.
+Range expected_range(const Check& check) {
+  Range range;
+  switch (check.expect) {
+    case Check::Expect::kGreater:
+      range.low = check.threshold;
+      break;
+    case Check::Expect::kLess:
+      range.high = check.threshold;
+      break;
+    case Check::Expect::kAtLeast:
+      range.low = check.threshold - check.margin - kRounding;
+      break;
+    case Check::Expect::kAtMost:
+      range.high = check.threshold + check.margin + kRounding;
+      break;
+    case Check::Expect::kComparable:
+      range = {check.threshold - check.margin - kRounding, check.threshold + check.margin + kRounding};
+      break;
+  }
+  return range;
 }
 
 }  // namespace
@@ -495,7 +515,11 @@ void flop_table(CheckResult& result) {
 CheckResult evaluate_check(const CheckContext& context) {
   CheckResult result;
   result.text = check_text(context);
+  result.expected = expected_range(context.check);
+  result.is_difference = context.check.kind != Check::Kind::kValue && context.check.kind != Check::Kind::kEvery &&
+                         context.check.kind != Check::Kind::kTracks;
   if (context.measure != nullptr) {
+    result.measure = context.measure->name;
     result.unit = context.measure->unit == "%" ? "points" : context.measure->unit;
     if (context.check.kind == Check::Kind::kValue) {
       result.unit = context.measure->unit;
@@ -527,6 +551,7 @@ CheckResult evaluate_check(const CheckContext& context) {
       flop_table(result);
       break;
   }
+  result.expectation = expectation_text(context, result);
   return result;
 }
 

@@ -3,18 +3,14 @@
 #include <optional>
 #include <string>
 
-#include "measures/statistics.h"
 #include "studies/findings.h"
+#include "studies/judgement.h"
 #include "studies/study.h"
 
 namespace modlab::studies {
 
-enum class Verdict { kHolds, kFails, kUndecided, kNoData };
-
-// One number with its uncertainty, and what it says about the sentence.
-//
-// Runs are paired by split and training seed; a statistic is resampled over these pairs (a bootstrap), and p is
-// one-sided. Measures that span orders of magnitude are compared as logarithms and shown as factors.
+// One number with its uncertainty, and what it says about the sentence. judgement.h tells how sure it is. Measures that
+// span orders of magnitude are compared as logarithms and shown as factors.
 //   compare  first side minus second, averaged over the shared axes where the two are neither both saturated nor both
 //            at the base rate
 //   trend    change of the fitted line from one end of an axis to the other
@@ -25,12 +21,18 @@ enum class Verdict { kHolds, kFails, kUndecided, kNoData };
 //   every    share of runs that have the given measures but not those that should follow
 struct CheckResult {
   std::string text;
+  std::string expectation;  // in words: "above 0 points"
+  Range expected;
+  std::string measure;  // its name
   Verdict verdict = Verdict::kNoData;
-  std::optional<measures::Interval> interval;
-  std::optional<double> p;  // that the expectation is wrong; none for "comparable"
-  bool is_factor = false;   // the interval's numbers are logarithms to base 10
+  std::optional<Judgement> judgement;  // over splits or trials; none where a check has no number
+  std::optional<Judgement> here;       // on these very splits
+  bool is_difference = true;           // between sides or places; otherwise a number of its own
+  bool is_factor = false;              // numbers are logarithms to base 10
   std::string unit;
-  int runs = 0;
+  int splits = 0;
+  int seeds = 0;        // of all splits together; trials, or runs, where there are no splits
+  std::string covered;  // "at 4 of 7 points": what the number leaves out
   std::string note;
 };
 

@@ -89,18 +89,120 @@ std::string check_text(const CheckContext& context) {
   return text;
 }
 
-std::string number_text(const CheckResult& check) {
-  if (!check.interval) {
-    return check.note.empty() ? "no runs" : check.note;
+namespace {
+
+// A number of a check's own, as a reader takes it: "3 points", "a factor of 3".
+std::string amount(const CheckResult& result, double number) {
+  if (result.is_factor) {
+    return fmt::format("a factor of {:.3g}", std::pow(10, number));
   }
-  const measures::Interval& interval = *check.interval;
-  const std::string p = check.p ? fmt::format(", p {:.2g}", *check.p) : "";
-  if (check.is_factor) {
-    return fmt::format("a factor of {:.2g} [{:.2g}, {:.2g}]{}", std::pow(10, interval.estimate),
-                       std::pow(10, interval.low), std::pow(10, interval.high), p);
+  const std::string unit = result.unit == "points" && std::abs(number) == 1 ? "point" : result.unit;
+  return fmt::format("{:.4g}{}{}", number, unit.empty() ? "" : " ", unit);
+}
+
+// The words for more and for less of a difference; none for a number that stands for itself.
+struct Directions {
+  const char* more;
+  const char* less;
+};
+std::optional<Directions> directions_of(const Check& check, const CheckResult& result) {
+  if (result.is_factor) {
+    return std::nullopt;
   }
-  return fmt::format("{:+.3g}{}{} [{:.3g}, {:.3g}]{}", interval.estimate, check.unit.empty() ? "" : " ", check.unit,
-                     interval.low, interval.high, p);
+  switch (check.kind) {
+    case Check::Kind::kCompare:
+    case Check::Kind::kBestAt:
+      return Directions{"above", "below"};
+    case Check::Kind::kTrend:
+      return Directions{"up", "down"};
+    case Check::Kind::kReaches:
+      return Directions{"later", "earlier"};
+    default:
+      return std::nullopt;
+  }
+}
+
+// "above", "more than 5 points above", "at most 1 point below".
+std::string bound_text(const CheckResult& result, double bound, bool is_strict, const char* towards, const char* away) {
+  const std::string size = amount(result, std::abs(bound));
+  if (bound == 0) {
+    return is_strict ? towards : fmt::format("not {}", away);
+  }
+  return bound > 0 ? fmt::format("{} {} {}", is_strict ? "more than" : "at least", size, towards)
+                   : fmt::format("{} {} {}", is_strict ? "less than" : "at most", size, away);
+}
+
+std::string difference_text(const Check& check, const CheckResult& result, const Directions& directions) {
+  const double low = check.threshold - check.margin;
+  const double high = check.threshold + check.margin;
+  switch (check.expect) {
+    case Check::Expect::kGreater:
+      return bound_text(result, check.threshold, true, directions.more, directions.less);
+    case Check::Expect::kAtLeast:
+      return bound_text(result, low, false, directions.more, directions.less);
+    case Check::Expect::kLess:
+      return bound_text(result, -check.threshold, true, directions.less, directions.more);
+    case Check::Expect::kAtMost:
+      return bound_text(result, -high, false, directions.less, directions.more);
+    case Check::Expect::kComparable:
+      break;
+  }
+  return check.threshold == 0 ? "within " + amount(result, check.margin)
+                              : fmt::format("between {} and {}", amount(result, low), amount(result, high));
+}
+
+std::string value_text(const Check& check, const CheckResult& result, bool is_logarithm) {
+  const auto number = [&](double value) { return amount(result, is_logarithm ? std::pow(10, value) : value); };
+  switch (check.expect) {
+    case Check::Expect::kGreater:
+      return "above " + number(check.threshold);
+    case Check::Expect::kAtLeast:
+      return "at least " + number(check.threshold - check.margin);
+    case Check::Expect::kLess:
+      return "below " + number(check.threshold);
+    case Check::Expect::kAtMost:
+      return "at most " + number(check.threshold + check.margin);
+    case Check::Expect::kComparable:
+      break;
+  }
+  return result.is_factor && check.threshold == 0
+             ? "within " + number(check.margin)
+             : fmt::format("between {} and {}", number(check.threshold - check.margin),
+                           number(check.threshold + check.margin));
+}
+
+}  // namespace
+
+std::string expectation_text(const CheckContext& context, const CheckResult& result) {
+  const Check& check = context.check;
+  if (check.kind == Check::Kind::kEvery) {
+    return "none that does not";
+  }
+  if (check.kind == Check::Kind::kFlopTable) {
+    return "all but one as printed";
+  }
+  if (const std::optional<Directions> directions = directions_of(check, result); directions) {
+    return difference_text(check, result, *directions);
+  }
+  return value_text(check, result, context.measure->log && check.kind == Check::Kind::kValue);
+}
+
+std::string number_text(const CheckResult& result) {
+  if (!result.judgement) {
+    return result.note.empty() ? "no runs" : result.note;
+  }
+  const Judgement& judgement = *result.judgement;
+  const std::string estimate = result.is_factor
+                                   ? amount(result, judgement.mean)
+                                   : fmt::format(fmt::runtime(result.is_difference ? "{:+.3g}{}{}" : "{:.3g}{}{}"),
+                                                 judgement.mean, result.unit.empty() ? "" : " ", result.unit);
+  return fmt::format("{}{} ({}); expected {}", estimate, result.covered.empty() ? "" : " " + result.covered,
+                     interval_text(judgement, result.is_factor), result.expectation);
+}
+
+std::string verdict_text(const Judgement& judgement) {
+  return judgement.too_few.empty() ? verdict_text(judgement.verdict)
+                                   : fmt::format("{}: {}", verdict_text(judgement.verdict), judgement.too_few);
 }
 
 }  // namespace modlab::studies

@@ -3,30 +3,75 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 
 namespace modlab::studies {
 namespace {
 
-void summarise(ClaimResult& result) {
-  const auto count = [&](Verdict verdict) { return std::ranges::count(result.checks, verdict, &CheckResult::verdict); };
-  const auto all = static_cast<std::ptrdiff_t>(result.checks.size());
-  if (count(Verdict::kFails) > 0) {
-    result.verdict = Verdict::kFails;
-  } else if (count(Verdict::kNoData) == all) {
-    result.verdict = Verdict::kNoData;
-  } else {
-    result.verdict = count(Verdict::kHolds) == all ? Verdict::kHolds : Verdict::kUndecided;
+// How many checks came to each verdict, and what that makes of all of them.
+struct Tally {
+  std::map<Verdict, int> counts;
+  int checks = 0;
+  double least_p_right = 1;
+
+  void add(Verdict verdict, double p_right) {
+    ++counts[verdict];
+    ++checks;
+    if (verdict == Verdict::kFails) {
+      least_p_right = std::min(least_p_right, p_right);
+    }
   }
+  bool fails() const { return least_p_right <= measures::kTail / std::max(1, checks - at(Verdict::kNoData)); }
+  int at(Verdict verdict) const {
+    const auto found = counts.find(verdict);
+    return found == counts.end() ? 0 : found->second;
+  }
+  Verdict verdict() const {
+    if (fails()) {
+      return Verdict::kFails;
+    }
+    if (at(Verdict::kNoData) == checks) {
+      return Verdict::kNoData;
+    }
+    return at(Verdict::kHolds) == checks ? Verdict::kHolds : Verdict::kUndecided;
+  }
+};
+
+void summarise(ClaimResult& result) {
+  Tally general;
+  Tally here;
+  bool has_here = true;
+  std::string too_few;
+  for (const CheckResult& check : result.checks) {
+    // Without a number a check is as sure as can be.
+    general.add(check.verdict, check.judgement ? check.judgement->p_right : 0);
+    const Verdict verdict_here = check.here ? check.here->verdict : check.verdict;
+    here.add(verdict_here, check.here ? check.here->p_right : 0);
+    has_here = has_here && (check.here ? std::isfinite(check.here->low) || check.here->equal : !check.judgement);
+    if (check.judgement && !check.judgement->too_few.empty()) {
+      too_few = check.judgement->too_few;
+    }
+  }
+  result.verdict = general.verdict();
   if (result.verdict == Verdict::kNoData) {
     result.reason = "no runs for it in this study yet";
     return;
   }
-  result.reason = fmt::format("{} of {} checks hold", count(Verdict::kHolds), all);
-  if (count(Verdict::kFails) > 0) {
-    result.reason += fmt::format(", {} fail{}", count(Verdict::kFails), count(Verdict::kFails) == 1 ? "s" : "");
+  if (has_here && std::ranges::any_of(result.checks, [](const CheckResult& check) { return check.here.has_value(); })) {
+    result.here = here.verdict();
   }
-  if (count(Verdict::kUndecided) + count(Verdict::kNoData) > 0) {
-    result.reason += fmt::format(", {} undecided", count(Verdict::kUndecided) + count(Verdict::kNoData));
+  if (!too_few.empty() && result.verdict == Verdict::kUndecided) {
+    result.reason = too_few;
+    return;
+  }
+  result.reason = fmt::format("{} of {} checks hold", general.at(Verdict::kHolds), general.checks);
+  if (const int fails = general.at(Verdict::kFails); fails > 0) {
+    result.reason += fmt::format(", {} fail{}{}", fails, fails == 1 ? "s" : "",
+                                 general.fails() ? "" : ", as may be by chance among so many");
+  }
+  if (const int open = general.at(Verdict::kUndecided) + general.at(Verdict::kNoData); open > 0) {
+    result.reason += fmt::format(", {} undecided", open);
   }
 }
 

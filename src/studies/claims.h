@@ -9,10 +9,12 @@
 
 namespace modlab::studies {
 
-// A claim holds if all of its checks do, and fails if one does.
+// A claim holds if all of its checks do. It fails if one fails by more than chance makes one of so many fail: each is
+// then held against kTail divided by their number (Bonferroni).
 struct ClaimResult {
   const Claim* claim = nullptr;
-  Verdict verdict = Verdict::kNoData;
+  Verdict verdict = Verdict::kNoData;  // over splits or trials
+  std::optional<Verdict> here;         // on these very splits, where there are several seeds on each
   std::string reason;
   std::vector<CheckResult> checks;
 };

@@ -17,6 +17,7 @@ namespace modlab::studies {
 struct Unit {
   std::uint64_t split = 0;  // Cell::Split::number
   std::uint64_t seed = 0;   // Record::seed
+  std::size_t place = 0;    // among the cells that are taken together, where each of their runs counts for itself
 
   friend auto operator<=>(const Unit&, const Unit&) = default;
 };

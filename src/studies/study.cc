@@ -291,6 +291,7 @@ Study parse_study(const std::string& text, const std::string& name, const std::s
   check_folder_name(map, map.get("name"), study.name);
   study.title = map.text("title", study.name);
   study.about = map.text("about");
+  study.paper = map.text("paper");
   if (const std::string method = map.text("method", "grid"); method != "grid") {
     map.fail(map.get("method"), fmt::format("method must be grid, not '{}'", method));
   }

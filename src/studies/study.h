@@ -94,6 +94,7 @@ struct Study {
   std::string name;
   std::string title;
   std::string about;
+  std::string paper;  // whose findings it looks into; empty for a study of one's own
   std::string default_preset;
   std::vector<Choices> parameters;
   std::vector<Grid> grids;

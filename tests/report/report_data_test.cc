@@ -154,20 +154,24 @@ TEST(ReportData, Claims) {
   ASSERT_EQ(claims.size(), 2U);
   EXPECT_EQ(claims[0]["id"], "C1");
   EXPECT_EQ(claims[0]["figure"], "F1");
-  EXPECT_EQ(claims[0]["verdict"], "holds");
+  EXPECT_EQ(claims[0]["verdict"], "undecided") << "two splits";
   const ordered_json& accuracy = claims[0]["checks"][0];
-  EXPECT_EQ(accuracy["verdict"], "holds");
-  EXPECT_DOUBLE_EQ(accuracy["estimate"].get<double>(), 10);
+  EXPECT_EQ(accuracy["verdict"], "undecided");
+  EXPECT_DOUBLE_EQ(accuracy["general"]["estimate"].get<double>(), 10);
   EXPECT_EQ(accuracy["unit"], "points");
-  EXPECT_EQ(accuracy["n"], 4);
-  EXPECT_NEAR(accuracy["p"].get<double>(), 1.0 / 10001, 1e-12);
+  EXPECT_EQ(accuracy["splits"], 2);
+  EXPECT_EQ(accuracy["seeds"], 4);
+  EXPECT_EQ(accuracy["expectation"], "above");
+  EXPECT_EQ(accuracy["expected_low"], 0.0);
+  EXPECT_TRUE(accuracy["expected_high"].is_null());
+  EXPECT_EQ(accuracy["general"]["too_few"], "2 splits");
+  EXPECT_EQ(accuracy["general"]["population"], "over 2 splits");
+  EXPECT_EQ(accuracy["here"]["population"], "on these 2 splits");
   const ordered_json& updates = claims[0]["checks"][1];
-  EXPECT_NEAR(updates["estimate"].get<double>(), 0.1, 1e-9) << "a factor";
+  EXPECT_NEAR(updates["general"]["estimate"].get<double>(), 0.1, 1e-9) << "a factor";
   EXPECT_EQ(updates["unit"], "×");
-  EXPECT_NEAR(updates["p"].get<double>(), 1.0 / 10001, 1e-12) << "of what is expected: less";
   EXPECT_EQ(claims[1]["verdict"], "no data");
-  EXPECT_TRUE(claims[1]["checks"][0]["estimate"].is_null());
-  EXPECT_TRUE(claims[1]["checks"][0]["p"].is_null());
+  EXPECT_TRUE(claims[1]["checks"][0]["general"].is_null());
 }
 
 TEST(ReportData, Chosen) {

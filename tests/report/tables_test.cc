@@ -78,7 +78,10 @@ TEST(RunsTable, OfAnEmptyStudyIsItsHeader) {
   EXPECT_EQ(test::csv_fields(runs_csv(findings)).size(), 1U);
   EXPECT_EQ(test::csv_fields(chosen_csv(findings)).size(), 1U);
   EXPECT_EQ(test::csv_fields(means_csv(findings)).size(), 1U);
-  EXPECT_EQ(claims_csv({}), "claim,claim_verdict,check,verdict,estimate,low,high,p,unit,runs,note\n");
+  EXPECT_EQ(
+      claims_csv({}),
+      "claim,claim_verdict,claim_verdict_here,check,measure,verdict,expectation,threshold_low,threshold_high,"
+      "population,estimate,low,high,level,p,splits,seeds,verdict_here,low_here,high_here,p_here,unit,covered,note\n");
 }
 
 TEST(ChosenTable, HasEveryCellAndSplit) {
@@ -141,7 +144,7 @@ TEST(MeansTable, OneSeedHasNoErrorWithin) {
 
 TEST(ClaimsTable, HasEveryCheck) {
   MadeUpStudy study(R"(
-parameters: {task: depth1, split_seed: [40, 41, 42], seed: [0, 1, 2]}
+parameters: {task: depth1, split_seed: [40..48]}
 grids:
   - {series: a, parameters: {model: dense}}
   - {series: b, parameters: {model: sparse}}
@@ -166,18 +169,26 @@ claims:
   EXPECT_EQ(rows[0].at("estimate"), "10");
   EXPECT_EQ(rows[0].at("low"), "10");
   EXPECT_EQ(rows[0].at("high"), "10");
-  EXPECT_NEAR(std::stod(rows[0].at("p")), 1.0 / 10001, 1e-12);
+  EXPECT_EQ(rows[0].at("level"), "0.9");
+  EXPECT_NEAR(std::stod(rows[0].at("p")), 1.0 / 512, 1e-12);
   EXPECT_EQ(rows[0].at("unit"), "points");
-  EXPECT_EQ(rows[0].at("runs"), "9");
+  EXPECT_EQ(rows[0].at("measure"), "test_accuracy");
+  EXPECT_EQ(rows[0].at("expectation"), "above");
+  EXPECT_EQ(rows[0].at("threshold_low"), "0");
+  EXPECT_EQ(rows[0].at("threshold_high"), "");
+  EXPECT_EQ(rows[0].at("population"), "over 9 splits");
+  EXPECT_EQ(rows[0].at("splits"), "9");
+  EXPECT_EQ(rows[0].at("seeds"), "9");
+  EXPECT_EQ(rows[0].at("low_here"), "") << "one seed on each split";
   EXPECT_EQ(rows[1].at("check"), "updates, in \"words\"");
   EXPECT_NEAR(std::stod(rows[1].at("estimate")), 10, 1e-9) << "a factor, not its logarithm";
   EXPECT_EQ(rows[1].at("unit"), "factor");
   EXPECT_EQ(rows[2].at("verdict"), "no data");
   EXPECT_EQ(rows[2].at("estimate"), "");
   EXPECT_EQ(rows[2].at("p"), "");
-  EXPECT_EQ(rows[2].at("runs"), "0");
+  EXPECT_EQ(rows[2].at("seeds"), "0");
   EXPECT_EQ(rows[3].at("verdict"), "fails");
-  EXPECT_EQ(rows[3].at("p"), "");
+  EXPECT_EQ(rows[3].at("p"), "1");
 }
 
 TEST(TimingTable, HasEveryRunOnce) {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "studies/made_up_study.h"
+#include "tasks/split.h"
 
 namespace modlab::studies {
 namespace {
@@ -19,7 +20,7 @@ TEST(Findings, BaseRatesAreThoseOfTheMoreFrequentValue) {
   const Findings findings = study.findings();
   std::map<std::string, double> rates;
   for (const Cell& cell : findings.cells()) {
-    rates[findings.value(cell, "task")] = findings.base_rate(cell, *experiments::find_measure("test_accuracy"));
+    rates[findings.value(cell, "task")] = findings.base_rate(cell, *experiments::find_measure("train_accuracy"));
   }
   // Ones per output, spec 1.2: 32 and 32, 16 and 16, 24 and 24, 34 and 38; A 16 and 16, B 36 and 36 of 64 rows.
   EXPECT_DOUBLE_EQ(rates.at("depth1"), 50);
@@ -27,6 +28,25 @@ TEST(Findings, BaseRatesAreThoseOfTheMoreFrequentValue) {
   EXPECT_DOUBLE_EQ(rates.at("depth3"), 62.5);
   EXPECT_DOUBLE_EQ(rates.at("random62"), 100 * (34 + 38) / 128.0);
   EXPECT_DOUBLE_EQ(rates.at("A+B"), (75 + 56.25) / 2);
+}
+
+TEST(Findings, BaseRatesOfTestRowsAreThoseOfTheRowsThatAreJudged) {
+  MadeUpStudy study("parameters: {task: depth2, model: dense, ratio: 0.7, split_seed: [40, 41]}\n");
+  study.train([](const PlannedRun& /*run*/) { return made_up(90, 80, 70); });
+  const Findings findings = study.findings();
+  const tasks::TruthTable& table = tasks::cached_task("depth2")->tasks.front().table;
+  double expected = 0;
+  for (const std::uint32_t seed : {40U, 41U}) {
+    const std::vector<int> rows = tasks::published_splits(0.7, seed, 64, 1).front().test;
+    for (int output = 0; output < 2; ++output) {
+      const auto ones = std::ranges::count_if(rows, [&](int row) { return tasks::output_bit(table, row, output); });
+      expected += 25 * std::max(static_cast<double>(ones) / static_cast<double>(rows.size()),
+                                1 - static_cast<double>(ones) / static_cast<double>(rows.size()));
+    }
+  }
+  const double rate = findings.base_rate(findings.cells().front(), *experiments::find_measure("test_accuracy"));
+  EXPECT_NEAR(rate, expected, 1e-9);
+  EXPECT_GT(std::abs(rate - 75), 1) << "which is the rate of all rows";
 }
 
 TEST(Findings, CellsDependOnWhatIsTuned) {

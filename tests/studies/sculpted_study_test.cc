@@ -123,7 +123,7 @@ TEST_F(GivenNetworks, AreJudgedAsPublished) {
 }
 
 // The paper's figures count the network of a trial that looked best; the alternatives are 55 of 1,499.
-TEST_F(GivenNetworks, TheirClaimsHold) {
+TEST_F(GivenNetworks, AFewDecideNothing) {
   MadeUpStudy study(load_study("sculpt-validation").text, "published");
   const std::string remark = judge(study, "nets.jsonl.gz");
   EXPECT_TRUE(remark.starts_with("56 of 300 networks are of this study")) << remark;
@@ -132,9 +132,9 @@ TEST_F(GivenNetworks, TheirClaimsHold) {
   for (const ClaimResult& result : evaluate_claims(findings)) {
     verdicts[result.claim->id] = result.verdict;
   }
-  EXPECT_EQ(verdicts.at("AC-12b"), Verdict::kHolds);
-  EXPECT_EQ(verdicts.at("AC-21a"), Verdict::kHolds);
-  EXPECT_EQ(verdicts.at("AC-21b"), Verdict::kHolds);
+  for (const char* id : {"AC-12b", "AC-21a", "AC-21b"}) {
+    EXPECT_EQ(verdicts.at(id), Verdict::kUndecided) << id << ": twelve networks of twelve are not yet nine of ten";
+  }
   EXPECT_EQ(verdicts.at("AC-19"), Verdict::kNoData);
 }
 

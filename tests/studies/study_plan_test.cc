@@ -137,9 +137,11 @@ TEST(BuiltInPlans, DeepHasHundredSeedsAndKeepsResultsOnly) {
     const Preset* deep = find_preset(study, "deep");
     ASSERT_NE(deep, nullptr) << name;
     EXPECT_EQ(deep->keep, Keep::kResults) << name;
-    ASSERT_EQ(deep->parameters.size(), 1U) << name;
-    EXPECT_EQ(deep->parameters[0].name, "seed") << name;
-    EXPECT_EQ(deep->parameters[0].values.size(), 100U) << name;
+    ASSERT_EQ(deep->parameters.size(), 2U) << name;
+    EXPECT_EQ(deep->parameters[0].name, "split_seed") << name;
+    EXPECT_EQ(deep->parameters[0].values.size(), 30U) << name;
+    EXPECT_EQ(deep->parameters[1].name, "seed") << name;
+    EXPECT_EQ(deep->parameters[1].values.size(), 10U) << name;
     EXPECT_EQ(study.keep, Keep::kAll) << name;
     EXPECT_EQ(count_runs(study, "deep") * 3, count_runs(study, "paper") * 100) << name;
   }

@@ -355,6 +355,8 @@ export function digits() {
     about: "Networks learn gates over the bits of digits, from images of some combinations of digits.",
     preset: "quick",
     preset_about: "One split.",
+    paper: "A paper, 2025",
+    level: 0.9,
     version: "0.1.0",
     overview: {
       planned: 90,

@@ -200,6 +200,8 @@ export function sculpted() {
     about: "Dense networks are trained, pruned and clustered.",
     preset: "quick",
     preset_about: "One width.",
+    paper: "A paper, 2025",
+    level: 0.9,
     version: "0.1.0",
     overview: {
       planned: 16,

@@ -1,8 +1,9 @@
-// What the paper says, and what this study says about it.
+// What is claimed, and what this study says about it.
 import { clear, el } from "./dom";
-import { isFactor, plural, probability, prose, signed } from "./format";
+import type { Child } from "./dom";
+import { compact, isFactor, plural, probability, prose, signed } from "./format";
 import { commonScale, intervalPlot } from "./interval";
-import type { Check, Claim, Report, Verdict } from "./report";
+import type { Check, Claim, Judgement, Report, Verdict } from "./report";
 import { figureName } from "./report";
 import { kVerdicts, verdictBadge, verdictClass, verdictSign } from "./verdict";
 
@@ -17,13 +18,45 @@ const kSummary: Record<Verdict, string> = {
   "no data": "without data",
 };
 
-function interval(check: Check): string {
-  return check.low === null || check.high === null
-    ? "–"
-    : `${signed(check.low, check.unit)} to ${signed(check.high, check.unit)}`;
+function number(check: Check, value: number | null): string {
+  return check.difference ? signed(value, check.unit) : value === null ? "–" : compact(value);
 }
 
-function checkTable(claim: Claim): HTMLElement {
+function interval(check: Check, judgement: Judgement): string {
+  const ends =
+    judgement.low === null || judgement.high === null
+      ? "no interval"
+      : judgement.low === judgement.high
+        ? "the same in all"
+        : `${number(check, judgement.low)} to ${number(check, judgement.high)}`;
+  return `${ends} ${judgement.population}`;
+}
+
+function estimate(check: Check): Child {
+  const judgement = check.general;
+  return judgement
+    ? [
+        el("strong", {}, number(check, judgement.estimate)),
+        judgement.estimate === null || isFactor(check.unit) ? null : ` ${check.unit}`,
+        check.covered && ` ${check.covered}`,
+        el("div", { class: "note" }, interval(check, judgement)),
+      ]
+    : "–";
+}
+
+function verdict(check: Check): Child {
+  return [
+    verdictBadge(check.verdict),
+    check.general?.too_few && el("div", { class: "note" }, `only ${check.general.too_few}`),
+    check.here && el("div", { class: "note" }, `${check.here.population}: ${check.here.verdict}`),
+  ];
+}
+
+function drawn(check: Check): string {
+  return check.splits ? `${plural(check.splits, "split")}, ${plural(check.seeds, "run")}` : plural(check.seeds, "run");
+}
+
+function checkTable(claim: Claim, level: number): HTMLElement {
   return el(
     "table",
     { class: "checks" },
@@ -33,7 +66,7 @@ function checkTable(claim: Claim): HTMLElement {
       el(
         "tr",
         {},
-        ["Check", "Verdict", "Estimate and interval", "", "p", "n"].map((name) => el("th", { scope: "col" }, name)),
+        ["Check", "Verdict", `Estimate and ${Math.round(100 * level)} % interval`, "", "p", "Drawn"].map((name) => el("th", { scope: "col" }, name)),
       ),
     ),
     el(
@@ -43,18 +76,18 @@ function checkTable(claim: Claim): HTMLElement {
         el(
           "tr",
           {},
-          el("td", { class: "check-text" }, check.text, check.note && el("div", { class: "note" }, check.note)),
-          el("td", { class: "check-verdict" }, verdictBadge(check.verdict)),
-          el("td", { class: "check-plot" }, intervalPlot(check, commonScale(claim.checks, check.unit))),
           el(
             "td",
-            { class: "check-number" },
-            el("strong", {}, signed(check.estimate, check.unit)),
-            check.estimate === null || isFactor(check.unit) ? null : ` ${check.unit}`,
-            el("div", { class: "note" }, interval(check)),
+            { class: "check-text" },
+            check.text,
+            el("div", { class: "note" }, `expected: ${check.expectation}`),
+            check.note && el("div", { class: "note" }, check.note),
           ),
-          el("td", { class: "check-p", "data-name": "p" }, probability(check.p)),
-          el("td", { class: "check-n", "data-name": "n" }, check.n),
+          el("td", { class: "check-verdict" }, verdict(check)),
+          el("td", { class: "check-plot" }, intervalPlot(check, commonScale(claim.checks, check.unit))),
+          el("td", { class: "check-number" }, estimate(check)),
+          el("td", { class: "check-p", "data-name": "p" }, probability(check.general ? check.general.p : null)),
+          el("td", { class: "check-n", "data-name": "drawn" }, drawn(check)),
         ),
       ),
     ),
@@ -64,7 +97,14 @@ function checkTable(claim: Claim): HTMLElement {
 function claimItem(claim: Claim, report: Report, figureAnchor: (id: string) => string): HTMLElement {
   const figure = report.figures.find((one) => one.id === claim.figure);
   const words = [el("span", { class: "claim-id" }, claim.id), el("span", { class: "claim-text" }, prose(claim.text))];
-  const reason = claim.reason && el("span", { class: "claim-reason" }, prose(claim.reason));
+  const reason =
+    claim.reason &&
+    el(
+      "span",
+      { class: "claim-reason" },
+      prose(claim.reason),
+      claim.here && `; on these splits: ${claim.here}`,
+    );
   const link = figure
     ? el(
         "a",
@@ -91,7 +131,7 @@ function claimItem(claim: Claim, report: Report, figureAnchor: (id: string) => s
             el("span", { class: "claim-more" }, claim.reason ? "numbers" : plural(claim.checks.length, "check")),
           ),
         ),
-        el("div", { class: "check-box" }, checkTable(claim)),
+        el("div", { class: "check-box" }, checkTable(claim, report.level)),
       )
     : el("div", {}, words, reason && el("span", { class: "claim-note" }, reason));
   return el(
@@ -157,7 +197,7 @@ export function claimsPart(report: Report, figureAnchor: (id: string) => string)
   return el(
     "section",
     { class: "part", "aria-labelledby": "claims-title" },
-    el("h3", { id: "claims-title" }, "Do the paper’s findings hold?"),
+    el("h3", { id: "claims-title" }, report.paper ? "Do the paper’s findings hold?" : "Do the claims hold?"),
     el("div", { class: "tallies", role: "group", "aria-label": "Claims by verdict" }, buttons),
     live,
     list,

@@ -15,30 +15,44 @@ export interface Scale {
   at: (value: number) => number; // factors are spread by their logarithms
 }
 
-// Checks in one unit are comparable; "no difference" is always in view.
+// Checks in one unit are comparable. What is expected is always in view.
 export function commonScale(checks: Check[], unit: string): Scale {
   const at = (value: number): number => (isFactor(unit) ? Math.log(Math.max(value, 1e-12)) : value);
   const ends = checks
     .filter((check) => check.unit === unit)
-    .flatMap((check) => [check.estimate, check.low, check.high])
+    .flatMap((check) => [check.general?.estimate, check.general?.low, check.general?.high, check.expected_low, check.expected_high])
     .filter(isNumber);
-  const low = Math.min(0, ...ends.map(at));
-  const high = Math.max(0, ...ends.map(at));
-  return low === high ? { low: -1, high: 1, at } : { low, high, at };
+  const low = Math.min(...ends.map(at));
+  const high = Math.max(...ends.map(at));
+  return !(low < high) ? { low: -1, high: 1, at } : { low, high, at };
+}
+
+// A mark where what is expected begins, pointing to where it lies.
+function threshold(at: number, side: 1 | -1, words: string): SVGElement {
+  const tip = 5 * side;
+  return svg(
+    "g",
+    { class: "interval-threshold" },
+    svg("title", {}, words),
+    svg("line", { x1: at, x2: at, y1: 2, y2: kHeight - 2 }),
+    svg("path", { d: `M${at},1h${tip}M${at},${kHeight - 1}h${tip}` }),
+  );
 }
 
 export function intervalPlot(check: Check, scale: Scale): SVGElement | null {
-  if (!isNumber(check.estimate)) {
+  const judgement = check.general;
+  if (!judgement || !isNumber(judgement.estimate)) {
     return null;
   }
   const along = (value: number): number =>
     kMargin + ((value - scale.low) / (scale.high - scale.low)) * (kWidth - 2 * kMargin);
   const place = (value: number): number => along(scale.at(value));
   const middle = kHeight / 2;
-  const words =
-    isNumber(check.low) && isNumber(check.high)
-      ? `${compact(check.estimate)}, interval from ${compact(check.low)} to ${compact(check.high)}`
-      : compact(check.estimate);
+  const hasEnds = isNumber(judgement.low) && isNumber(judgement.high);
+  const words = `${compact(judgement.estimate)}, ${
+    hasEnds ? `interval from ${compact(judgement.low!)} to ${compact(judgement.high!)}` : "no interval"
+  }; expected ${check.expectation}`;
+  const { expected_low: from, expected_high: to } = check;
   return svg(
     "svg",
     {
@@ -50,10 +64,17 @@ export function intervalPlot(check: Check, scale: Scale): SVGElement | null {
       "aria-label": words,
     },
     svg("line", { class: "interval-axis", x1: kMargin, x2: kWidth - kMargin, y1: middle, y2: middle }),
-    svg("line", { class: "interval-zero", x1: along(0), x2: along(0), y1: 2, y2: kHeight - 2 }),
-    isNumber(check.low) && isNumber(check.high)
-      ? svg("line", { class: "interval-range", x1: place(check.low), x2: place(check.high), y1: middle, y2: middle })
+    isNumber(from) ? threshold(place(from), 1, `expected: ${check.expectation}`) : null,
+    isNumber(to) ? threshold(place(to), -1, `expected: ${check.expectation}`) : null,
+    hasEnds
+      ? svg("line", {
+          class: "interval-range",
+          x1: place(judgement.low!),
+          x2: place(judgement.high!),
+          y1: middle,
+          y2: middle,
+        })
       : null,
-    svg("circle", { class: "interval-point", cx: place(check.estimate), cy: middle, r: 4 }),
+    svg("circle", { class: "interval-point", cx: place(judgement.estimate), cy: middle, r: 4 }),
   );
 }

@@ -57,7 +57,7 @@ function figuresSection(report: Report, palette: Palette): HTMLElement {
           el(
             "p",
             { class: "section-lede" },
-            "The paper’s figures, drawn from this study’s runs. Point at a mark for its numbers, click it for the settings behind it.",
+            `${report.paper ? "The paper’s figures" : "Figures"}, drawn from this study’s runs. Point at a mark for its numbers, click it for the settings behind it.`,
           ),
           report.figures.length > 1
             ? el(

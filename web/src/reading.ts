@@ -36,7 +36,7 @@ function trainedItems(report: Report): Child {
     ),
     item(
       "Error between splits",
-      "Standard error of the split means: what another choice of training rows would change. With three",
+      "Standard error of the split means: what another choice of training rows would change. With few",
       "splits it is itself only roughly known.",
     ),
   ];
@@ -102,11 +102,19 @@ export function readingSection(report: Report): HTMLElement {
       hasSculpted(report) ? sculptedItems() : null,
       item(
         "Claims",
-        "Each finding of the paper is written down as one or more checks, with what is measured and what is",
-        "expected. Runs are paired by split and training seed; the interval runs from the 5th to the 95th",
-        "percentile of a bootstrap over these pairs, and p is one-sided: how likely the data are if the",
-        "expectation is wrong. A claim holds if all of its checks do, fails if one fails, and is undecided",
-        "where the evidence is too thin. Measures that span orders of magnitude are compared as factors (×).",
+        "Each sentence is written down as one or more checks, with what is measured and what is expected; the mark in",
+        "a picture is where that begins. What was drawn at random is the unit:",
+        hasTrained(report)
+          ? "the number of each split, averaged over its training seeds, or of each trial where there are no splits."
+          : "each trial.",
+        `Intervals have a level of ${Math.round(100 * report.level)} %: by Student’s t of fewer than ten units, from ten on`,
+        "by a bootstrap of t. p is one-sided: how likely data like these are if the expectation is wrong. A check holds",
+        "if its interval lies where it is expected, fails if it lies elsewhere, and is undecided in between.",
+        hasTrained(report)
+          ? "Over splits it needs at least five of them; “on these splits” allows for other seeds, but not for other rows."
+          : "",
+        "A claim holds if all of its checks do, and fails if one fails by more than chance makes one of so many fail.",
+        "Measures that span orders of magnitude are compared as factors (×).",
       ),
       hasTrained(report) ? wiringItems() : null,
     ),

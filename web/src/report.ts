@@ -6,7 +6,9 @@ export interface Report {
   about: string;
   preset: string;
   preset_about: string;
+  paper: string; // whose findings the study looks into; empty for a study of one's own
   version: string;
+  level: number; // of intervals: 0.9
   overview: Overview;
   tasks: Task[];
   claims: Claim[];
@@ -47,20 +49,37 @@ export interface Claim {
   id: string;
   figure: string;
   text: string;
-  verdict: Verdict;
+  verdict: Verdict; // over splits, or trials
+  here: Verdict | null; // on these very splits
   reason: string;
   checks: Check[];
 }
 
+// An estimate for one population.
+export interface Judgement {
+  verdict: Verdict;
+  too_few: string; // "3 splits": why there is no verdict
+  estimate: number | null;
+  low: number | null; // null where nothing can be said
+  high: number | null;
+  p: number;
+  population: string; // "over 30 splits"
+  interval: string; // in words
+}
+
 export interface Check {
   text: string;
+  expectation: string; // "at most 1 point below"
+  expected_low: number | null; // where what is expected begins and
+  expected_high: number | null; // ends; null where anything will do
   verdict: Verdict;
-  estimate: number | null;
-  low: number | null;
-  high: number | null;
-  p: number | null;
+  general: Judgement | null; // over splits, or trials
+  here: Judgement | null; // on these very splits
+  difference: boolean; // shown with its sign
   unit: string;
-  n: number;
+  splits: number; // 0 where none were drawn
+  seeds: number; // of all splits together
+  covered: string; // "at 4 of 7 points"
   note: string;
 }
 

@@ -6,12 +6,23 @@
 
 #include "experiments/training/training_kind.h"
 #include "measures/network_measures.h"
+#include "tasks/split.h"
 
 namespace modlab::experiments {
 namespace {
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// What always saying the more frequent value reaches on a run's test rows.
+double test_base(const models::RunSpec& spec, const tasks::TaskSuite& suite) {
+  std::vector<std::vector<int>> rows;
+  for (const tasks::Split& split : tasks::published_splits(spec.ratio, spec.split_seed, 1 << suite.inputs(),
+                                                           static_cast<int>(suite.tasks.size()))) {
+    rows.push_back(split.test);
+  }
+  return constant_accuracy(suite, rows);
 }
 
 class Bits : public TrainingKind<models::RunSpec> {
@@ -22,6 +33,8 @@ class Bits : public TrainingKind<models::RunSpec> {
   std::span<const Measure> measures() const override {
     static const std::vector<Measure> kMeasures = [] {
       std::vector<Measure> list = training_measures({"train", "validation", "test"});
+      list.push_back(
+          percent_measure("test_base_rate", "accuracy of always saying the more frequent value of the test rows"));
       list.push_back(share_measure("specialisation", "|correlation| with the first level's gate"));
       list.push_back(share_measure("specialisation_max", "largest |correlation| with the first level's gate"));
       list.push_back(share_measure("in_situ", "mean |correlation| with the matched gates"));
@@ -39,8 +52,13 @@ class Bits : public TrainingKind<models::RunSpec> {
             {"epochs to best", "best_epoch", Column::Show::kWhole}};
   }
   std::string footnote(std::span<const Run> runs) const override {
-    return fmt::format("Test accuracy is per bit, at the first best validation epoch; always 0 scores {}.",
-                       always_zero_text(runs));
+    return fmt::format(
+        "Test accuracy is per bit, at the first best validation epoch; on those rows, always saying the more frequent "
+        "value scores {}.",
+        chance_text(runs, [&](const Run& run) {
+          const models::RunSpec spec = spec_of(run.values);
+          return test_base(spec, *tasks::cached_task(spec.task));
+        }));
   }
   std::string table_title() const override {
     return "Mean test accuracy in %, chosen by validation, ± standard error within splits";
@@ -59,8 +77,9 @@ class Bits : public TrainingKind<models::RunSpec> {
     add_structure(measures::measure_network(group.blueprint, *group.suite, parameters), result.snapshots[snapshot]);
   }
 
-  void add_chance(const models::RunSpec& /*spec*/, const tasks::TaskSuite& suite, Numbers& numbers) const override {
+  void add_chance(const models::RunSpec& spec, const tasks::TaskSuite& suite, Numbers& numbers) const override {
     numbers["base_rate"] = constant_accuracy(suite);
+    numbers["test_base_rate"] = test_base(spec, suite);
   }
 
   // A few epochs of one block, and what becomes of its first network.

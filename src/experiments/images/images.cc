@@ -56,8 +56,11 @@ class Images : public TrainingKind<models::ImageSpec> {
   std::string footnote(std::span<const Run> runs) const override {
     return fmt::format(
         "Unseen (digit combinations in no training sample) and seen (new images of the others) accuracy is per bit, at "
-        "the first best validation epoch; always 0 scores {}.",
-        always_zero_text(runs));
+        "the first best validation epoch; on the unseen ones always 0 scores {}.",
+        chance_text(runs, [&](const Run& run) {
+          const models::ImageSpec spec = spec_of(run.values);
+          return unseen_base(spec, *tasks::cached_task(spec.task));
+        }));
   }
   std::string table_title() const override {
     return "Mean accuracy on unseen combinations in %, chosen by validation, ± standard error within splits";

@@ -1,0 +1,146 @@
+#include "studies/judgement.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/text.h"
+
+namespace modlab::studies {
+namespace {
+
+// The vectors of one split's seeds.
+using Seeds = std::vector<const std::vector<double>*>;
+
+// Of all seeds but one; of all where `without` is none of them.
+std::vector<double> means_of(const Seeds& seeds, std::size_t without) {
+  std::vector<double> sums(seeds.front()->size(), 0.0);
+  double count = 0;
+  for (std::size_t seed = 0; seed < seeds.size(); ++seed) {
+    if (seed != without) {
+      std::ranges::transform(sums, *seeds[seed], sums.begin(), std::plus());
+      ++count;
+    }
+  }
+  for (double& sum : sums) {
+    sum /= count;
+  }
+  return sums;
+}
+
+// The statistic of one split, and its variance over seeds by the jackknife, which for a mean is the usual one.
+measures::Stratum stratum_of(const Seeds& seeds, const Statistic& statistic) {
+  const auto count = static_cast<double>(seeds.size());
+  measures::Stratum stratum{.value = statistic(means_of(seeds, seeds.size())), .draws = static_cast<int>(seeds.size())};
+  if (seeds.size() < 2) {
+    return stratum;
+  }
+  std::vector<double> left_out;
+  double mean = 0;
+  for (std::size_t seed = 0; seed < seeds.size(); ++seed) {
+    left_out.push_back(statistic(means_of(seeds, seed)));
+    mean += left_out.back() / count;
+  }
+  for (const double value : left_out) {
+    stratum.variance += (value - mean) * (value - mean) * (count - 1) / count;
+  }
+  return stratum;
+}
+
+Judgement judgement_of(const measures::Estimate& estimate, const Range& expected) {
+  Judgement judgement{.mean = estimate.mean,
+                      .low = estimate.low,
+                      .high = estimate.high,
+                      .p_wrong = 0,
+                      .equal = estimate.equal,
+                      .draws = estimate.units};
+  if (std::isfinite(expected.low)) {
+    judgement.p_wrong = estimate.p_at_most(expected.low);
+    judgement.p_right = estimate.p_at_least(expected.low);
+  }
+  if (std::isfinite(expected.high)) {
+    judgement.p_wrong = std::max(judgement.p_wrong, estimate.p_at_least(expected.high));
+    judgement.p_right = std::min(judgement.p_right, estimate.p_at_most(expected.high));
+  }
+  judgement.verdict = verdict_of(judgement.p_wrong, judgement.p_right);
+  return judgement;
+}
+
+}  // namespace
+
+Verdict verdict_of(double p_wrong, double p_right, double tail) {
+  if (p_wrong <= tail) {
+    return Verdict::kHolds;
+  }
+  return p_right <= tail ? Verdict::kFails : Verdict::kUndecided;
+}
+
+std::optional<Evidence> evidence_of(const Draws& draws, const Statistic& statistic, double tail) {
+  std::vector<double> numbers;
+  if (!draws.has_splits) {
+    for (const auto& [unit, values] : draws.units) {
+      if (const double number = statistic(values); !std::isnan(number)) {
+        numbers.push_back(number);
+      }
+    }
+    if (numbers.empty()) {
+      return std::nullopt;
+    }
+    return Evidence{.general = measures::mean_of_draws(numbers, tail),
+                    .has_splits = false,
+                    .seeds = static_cast<int>(numbers.size())};
+  }
+  std::map<std::uint64_t, Seeds> splits;
+  for (const auto& [unit, values] : draws.units) {
+    splits[unit.split].push_back(&values);
+  }
+  std::vector<measures::Stratum> strata;
+  Evidence evidence;
+  for (const auto& [split, seeds] : splits) {
+    if (const measures::Stratum stratum = stratum_of(seeds, statistic); !std::isnan(stratum.value)) {
+      strata.push_back(stratum);
+      numbers.push_back(stratum.value);
+      evidence.seeds += stratum.draws;
+    }
+  }
+  if (numbers.empty()) {
+    return std::nullopt;
+  }
+  evidence.splits = static_cast<int>(numbers.size());
+  evidence.general = measures::mean_of_draws(numbers, tail);
+  evidence.here = measures::mean_of_strata(strata, tail);
+  return evidence;
+}
+
+std::string interval_text(const Judgement& judgement, bool is_factor) {
+  const auto number = [&](double value) { return fmt::format("{:.3g}", is_factor ? std::pow(10, value) : value); };
+  if (judgement.equal && judgement.low == judgement.high) {
+    return fmt::format("the same in all, so that at most {:.0f} % differ, {}",
+                       100 * measures::others_share(judgement.draws), judgement.population);
+  }
+  if (!std::isfinite(judgement.low) || !std::isfinite(judgement.high)) {
+    return fmt::format("too few for an interval, {}", judgement.population);
+  }
+  return fmt::format("[{}, {}], {:.0f} % {}", number(judgement.low), number(judgement.high), 100 * measures::kLevel,
+                     judgement.population);
+}
+
+Judgements judge(const Evidence& evidence, const Range& expected) {
+  Judgements judgements{judgement_of(evidence.general, expected), std::nullopt};
+  Judgement& general = judgements.general;
+  const std::string drawn = counted(general.draws, evidence.has_splits ? "split" : "trial");
+  general.population = "over " + drawn;
+  if (general.draws < (evidence.has_splits ? kFewestSplits : kFewestTrials)) {
+    general.too_few = drawn;
+    general.verdict = Verdict::kUndecided;
+  }
+  if (evidence.here) {
+    judgements.here = judgement_of(*evidence.here, expected);
+    judgements.here->population =
+        evidence.splits == 1 ? "on this split" : fmt::format("on these {} splits", evidence.splits);
+  }
+  return judgements;
+}
+
+}  // namespace modlab::studies
