@@ -45,6 +45,8 @@ extern const WebFile kPageTemplate{&modlab_page_begin, &modlab_page_end};
 extern const WebFile kFigureProgram{&modlab_figures_begin, &modlab_figures_end};
 }  // namespace modlab::report
 ]])
-  set_source_files_properties(${generated} PROPERTIES OBJECT_DEPENDS "${out}/page.html;${out}/figures.mjs")
+  # By itself: a file that is compiled among others would not be compiled again for a new page.
+  set_source_files_properties(${generated} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON
+    OBJECT_DEPENDS "${out}/page.html;${out}/figures.mjs")
   target_sources(${target} PRIVATE ${generated})
 endfunction()

@@ -211,9 +211,10 @@ std::string claims_text(const std::vector<studies::ClaimResult>& claims) {
     text += fmt::format("{} {:<6} {}\n", mark(result.verdict), result.claim->id, result.claim->text);
     text += fmt::format("         {}: {}{}\n", studies::verdict_text(result.verdict), result.reason,
                         result.here ? fmt::format("; on these splits: {}", studies::verdict_text(*result.here)) : "");
-    // What speaks against a claim; the report has the rest.
+    // What speaks against a claim; the report has the rest, and so it has what too few splits cannot decide.
     for (const studies::CheckResult& check : result.checks) {
-      if (check.verdict != Verdict::kHolds || result.checks.size() == 1) {
+      const bool is_told = check.judgement && !check.judgement->too_few.empty();
+      if ((check.verdict != Verdict::kHolds && !is_told) || result.checks.size() == 1) {
         text += fmt::format("         {} {}: {}\n", mark(check.verdict), check.text, studies::number_text(check));
         if (check.judgement && !check.note.empty()) {
           text += fmt::format("           {}\n", check.note);

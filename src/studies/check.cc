@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "core/text.h"
@@ -145,6 +146,23 @@ bool conclude(const CheckContext& context, CheckResult& result, const Draws& dra
   return evidence.has_value();
 }
 
+void for_each_number(CheckResult& result, const std::function<double(double number)>& change) {
+  for (std::optional<Judgement>* judgement : {&result.judgement, &result.here}) {
+    if (*judgement) {
+      for (double* number : {&(*judgement)->mean, &(*judgement)->low, &(*judgement)->high}) {
+        *number = change(*number);
+      }
+    }
+  }
+}
+
+// Intervals do not go where there are no numbers.
+void keep_within(CheckResult& result, const std::pair<double, double>& domain) {
+  for_each_number(result, [&](double number) {
+    return std::isfinite(number) ? std::clamp(number, domain.first, domain.second) : number;
+  });
+}
+
 // Sides may be of different tasks: each has its own base rate.
 bool says_nothing(const CheckContext& context, const Place& a, const Place& b) {
   if (!context.measure->is_accuracy()) {
@@ -249,23 +267,14 @@ void value(const CheckContext& context, CheckResult& result) {
   } else {
     conclude(context, result, evidence_of_trials(places));
   }
-  // One side alone is no factor but a number of its own, and stays where such numbers can be.
-  const auto own = [&](double number) {
-    const double value = result.is_factor ? std::pow(10, number) : number;
-    return context.measure->domain && std::isfinite(value)
-               ? std::clamp(value, context.measure->domain->first, context.measure->domain->second)
-               : value;
-  };
-  for (std::optional<Judgement>* judgement : {&result.judgement, &result.here}) {
-    if (*judgement) {
-      for (double* number : {&(*judgement)->mean, &(*judgement)->low, &(*judgement)->high}) {
-        *number = own(*number);
-      }
-    }
-  }
   if (result.is_factor) {
+    // One side alone is no factor but a number of its own.
+    for_each_number(result, [](double number) { return std::pow(10, number); });
     result.expected = {std::pow(10, result.expected.low), std::pow(10, result.expected.high)};
     result.is_factor = false;
+  }
+  if (context.measure->domain) {
+    keep_within(result, *context.measure->domain);
   }
 }
 
@@ -365,6 +374,7 @@ void tracks(const CheckContext& context, CheckResult& result) {
   });
   result.is_factor = false;
   result.unit = "rank correlation";
+  keep_within(result, {-1, 1});
 }
 
 // The named values against each of the others: the least lead counts.
@@ -453,6 +463,7 @@ void every(const CheckContext& context, CheckResult& result) {
            draws.has_splits
                ? *evidence_of(draws, mean_of_places)
                : Evidence{.general = measures::chance_of(violating, given, 100), .has_splits = false, .seeds = given});
+  keep_within(result, {0, 100});
   result.note = violating == 0 ? fmt::format("all {} such runs do", given)
                                : fmt::format("{} of {} such runs do not", violating, given);
   const auto decide = [&](Judgement& judgement, bool is_enough) {

@@ -48,12 +48,16 @@ function verdict(check: Check): Child {
   return [
     verdictBadge(check.verdict),
     check.general?.too_few && el("div", { class: "note" }, `only ${check.general.too_few}`),
-    check.here && el("div", { class: "note" }, `${check.here.population}: ${check.here.verdict}`),
+    check.here && check.here.low !== null && el("div", { class: "note" }, `${check.here.population}: ${check.here.verdict}`),
   ];
 }
 
 function drawn(check: Check): string {
-  return check.splits ? `${plural(check.splits, "split")}, ${plural(check.seeds, "run")}` : plural(check.seeds, "run");
+  return check.splits === 0
+    ? plural(check.seeds, "run")
+    : check.splits === check.seeds
+      ? plural(check.splits, "split")
+      : `${plural(check.splits, "split")}, ${plural(check.seeds, "run")}`;
 }
 
 function checkTable(claim: Claim, level: number): HTMLElement {

@@ -312,7 +312,9 @@ export function completeReport(given: Partial<Report>): Report {
     about: given.about ?? "",
     preset: given.preset ?? "",
     preset_about: given.preset_about ?? "",
+    paper: given.paper ?? "",
     version: given.version ?? "",
+    level: given.level ?? 0.9,
     overview: {
       planned: overview.planned ?? 0,
       done: overview.done ?? 0,
