@@ -41,6 +41,8 @@ export async function startBrowser() {
   async function newPage({ width = 1280, height = 900, ...options }) {
     const context = await browser.newContext({ viewport: { width, height }, acceptDownloads: true, ...options });
     const page = await context.newPage();
+    // However busy the machine is: what is waited for comes, or never does.
+    page.setDefaultTimeout(180_000);
     page.on("console", (message) => {
       if (message.type() === "error" || message.type() === "warning") {
         page.trouble.push(`${message.type()}: ${message.text()}`);
