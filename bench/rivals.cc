@@ -21,6 +21,9 @@ constexpr auto kPython = "/usr/bin/python3";
 // torch.set_num_threads does not bind OpenBLAS, whose second thread costs more than it brings here.
 constexpr auto kOneThread = "OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1";
 
+constexpr double kFairShare = 1.0 / 3;
+constexpr double kClearly = 1.1;
+
 struct Output {
   int status = 0;
   std::string text;
@@ -50,14 +53,33 @@ std::string quoted(const std::string& text) {
   return word + "'";
 }
 
+std::optional<RivalProducts> time_products(const std::string& core_type) {
+  const Output output =
+      run(fmt::format("{}{} {} {} 2>/dev/null", kOneThread, core_type.empty() ? "" : " OPENBLAS_CORETYPE=" + core_type,
+                      kPython, quoted(MODLAB_SOURCE_DIR "/bench/rivals/products.py")));
+  const nlohmann::json report = nlohmann::json::parse(output.text, nullptr, false);
+  if (output.status != 0 || !report.is_object() || !report.contains("gflops")) {
+    return std::nullopt;  // kernels with instructions that this processor does not have
+  }
+  const auto gflops = report["gflops"].get<double>();
+  const std::string kernels = report.value("kernels", "");
+  return RivalProducts{gflops, kernels, gflops, kernels};
+}
+
+// What stands before every command of a rival.
+std::string environment() {
+  const RivalProducts& products = rival_products();
+  return products.kernels.empty() ? kOneThread : fmt::format("{} OPENBLAS_CORETYPE={}", kOneThread, products.kernels);
+}
+
 std::string mnist_command(const ImageWork& work, const std::string& folder, const std::string& options) {
   const models::ImageSpec& spec = work.spec;
   return fmt::format(
       "{} {} {} --data {} --model {} --ratio {} --split-seed {} --samples {} --test-samples {} --batch {} --lr {} "
       "--lr-structural {} --tau {} --weight-decay {} {}",
-      kOneThread, kPython, quoted(MODLAB_SOURCE_DIR "/bench/rivals/mnist.py"), quoted(folder), work.network, spec.ratio,
-      spec.split_seed, spec.samples, spec.test_samples, spec.batch_size, spec.lr, spec.lr_input, spec.tau.value_or(1),
-      spec.weight_decay, options);
+      environment(), kPython, quoted(MODLAB_SOURCE_DIR "/bench/rivals/mnist.py"), quoted(folder), work.network,
+      spec.ratio, spec.split_seed, spec.samples, spec.test_samples, spec.batch_size, spec.lr, spec.lr_input,
+      spec.tau.value_or(1), spec.weight_decay, options);
 }
 
 // The outputs of a task's truth table, a hexadecimal word each.
@@ -73,6 +95,24 @@ std::string table_words(const std::string& task) {
 
 }  // namespace
 
+const RivalProducts& rival_products() {
+  static const RivalProducts kProducts = [] {
+    RivalProducts fastest = time_products("").value_or(RivalProducts{});
+    for (const char* core_type : {"Haswell", "Zen", "SkylakeX", "Cooperlake", "Sapphirerapids"}) {
+      const std::optional<RivalProducts> found = time_products(core_type);
+      // It may take others than it was asked for, and equal ones differ by chance.
+      if (found && found->kernels != fastest.kernels && found->gflops > kClearly * fastest.gflops) {
+        fastest.gflops = found->gflops;
+        fastest.kernels = found->kernels;
+      }
+    }
+    return fastest;
+  }();
+  return kProducts;
+}
+
+bool is_fair(const RivalProducts& products, double peak_gflops) { return products.gflops >= kFairShare * peak_gflops; }
+
 void require_torch() {
   if (run(fmt::format("{} -c 'import torch' 2>/dev/null", kPython)).status != 0) {
     throw ConfigError("PyTorch is not installed; run `apt-get install python3-torch libopenblas0-pthread`");
@@ -83,7 +123,7 @@ std::optional<RivalTiming> time_rival(const std::string& rival, const Work& work
   const Output output =
       run(fmt::format("{} {} '{}/bench/rivals/{}.py' --work {} --batch {} --mode {} --epochs {} --ensemble {} "
                       "--repeats 3 2>/dev/null",
-                      kOneThread, kPython, MODLAB_SOURCE_DIR, rival, work.network, work.rows,
+                      environment(), kPython, MODLAB_SOURCE_DIR, rival, work.network, work.rows,
                       work.step_only ? "step" : "loop", epochs, ensemble));
   const nlohmann::json report = nlohmann::json::parse(output.text, nullptr, false);
   if (output.status != 0 || !report.is_object() || !report.contains("us_per_net_step")) {
@@ -121,7 +161,7 @@ Curve train_mnist_rival(const ImageWork& work, const std::string& folder, int se
 SculptRivalTrial sculpt_rival(const SculptWork& work, int seed, std::optional<int> unit_steps) {
   const methods::SculptRun& spec = work.spec;
   const std::string command = fmt::format(
-      "{} {} {} --task-table {} --hidden {} --lr {} --batch {} --epochs {} --seed {}{}", kOneThread, kPython,
+      "{} {} {} --task-table {} --hidden {} --lr {} --batch {} --epochs {} --seed {}{}", environment(), kPython,
       quoted(MODLAB_SOURCE_DIR "/bench/rivals/sculpt.py"), table_words(spec.task), fmt::join(spec.hidden, ","), spec.lr,
       spec.batch_size, spec.epochs, seed, unit_steps ? fmt::format(" --points {}", *unit_steps) : "");
   const Output output = run(command + " 2>/dev/null");

@@ -43,6 +43,21 @@ struct SculptRivalTrial {
 };
 SculptRivalTrial sculpt_rival(const SculptWork& work, int seed, std::optional<int> unit_steps);
 
+// The speed of the rival's own large products, on one thread.
+//
+// OpenBLAS falls back to old kernels on processors that it does not know, without a word; so each of its kernels for
+// newer ones is tried, and all measurements use the fastest.
+struct RivalProducts {
+  double gflops = 0;
+  std::string kernels;          // the fastest: OPENBLAS_CORETYPE
+  double gflops_by_itself = 0;  // with the ones that it takes unasked
+  std::string kernels_by_itself;
+};
+const RivalProducts& rival_products();
+
+// A rival that runs below a third of the peak of the machine on large products is no fair one.
+bool is_fair(const RivalProducts& products, double peak_gflops);
+
 // Throws ConfigError with the way out if there is no Debian python3 with torch.
 void require_torch();
 

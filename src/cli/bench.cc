@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "bench/rivals.h"
 #include "cli/arguments.h"
 #include "cli/bench_suite.h"
 #include "cli/verbs.h"
@@ -111,6 +112,30 @@ double load_average() {
 
 std::string torch_text(const std::string& version, const std::string& blas) {
   return fmt::format("PyTorch {} on {}", version, blas);
+}
+
+std::string products_text(double peak_gflops) {
+  const bench::RivalProducts& products = bench::rival_products();
+  std::string text =
+      fmt::format("Its own products of 1024 x 1024: {:.0f} GFLOP/s, {:.0f} % of this machine's {:.0f}, with {}",
+                  products.gflops, 100 * products.gflops / peak_gflops, peak_gflops,
+                  products.kernels.empty() ? "the kernels it has" : "OPENBLAS_CORETYPE=" + products.kernels);
+  if (products.kernels != products.kernels_by_itself) {
+    text += fmt::format(" (by itself it takes {}: {:.0f})", products.kernels_by_itself, products.gflops_by_itself);
+  }
+  return text + (bench::is_fair(products, peak_gflops)
+                     ? ".\n"
+                     : ".\nThat is less than a third: not a fair rival on this machine, and its ratios say nothing.\n");
+}
+
+nlohmann::ordered_json products_json(double peak_gflops) {
+  const bench::RivalProducts& products = bench::rival_products();
+  return {{"gflops", products.gflops},
+          {"kernels", products.kernels},
+          {"gflops_by_itself", products.gflops_by_itself},
+          {"kernels_by_itself", products.kernels_by_itself},
+          {"peak_gflops", peak_gflops},
+          {"fair", bench::is_fair(products, peak_gflops)}};
 }
 
 std::string ratio_text(const std::optional<double>& ratio) {

@@ -180,6 +180,7 @@ int bench_boolean(const BenchRequest& request) {
     output["peak_memory_mb"] = bench::peak_memory_mb();
     if (!torch.empty()) {
       output["torch"] = torch;
+      output["torch_products"] = products_json(peak_gflops);
     }
     fmt::print("{}\n", output.dump());
     return 0;
@@ -192,6 +193,7 @@ int bench_boolean(const BenchRequest& request) {
         "from fewer epochs. eager: plain nn.Module and torch.optim.Adam; tuned: eager with hand-written Adam on flat\n"
         "storage; bmm: the faster of 64 and 512 networks stacked by hand; vmap: functorch, 64 networks.\n",
         torch);
+    fmt::print("{}", products_text(peak_gflops));
   }
   return 0;
 }

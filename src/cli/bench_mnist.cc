@@ -300,6 +300,7 @@ int bench_mnist(const BenchRequest& request) {
     output["seconds"] = seconds;
     if (!torch.empty()) {
       output["torch"] = torch;
+      output["torch_products"] = products_json(peak_gflops);
     }
     fmt::print("{}\n", output.dump());
     return 0;
@@ -315,6 +316,7 @@ int bench_mnist(const BenchRequest& request) {
         "on the clock and in processor time. eager: nn.Module, autograd and torch.optim.Adam; tuned: batched image\n"
         "modules, no gradient of pixels, hand-written Adam on flat storage.\n",
         torch);
+    fmt::print("{}", products_text(peak_gflops));
   }
   return 0;
 }

@@ -206,6 +206,7 @@ int bench_sculpt(const BenchRequest& request) {
     output["load_average_before"] = load;
     if (!torch.empty()) {
       output["torch"] = torch;
+      output["torch_products"] = products_json(kernels.fma_peak_gflops());
     }
     fmt::print("{}\n", output.dump());
     return 0;
@@ -219,6 +220,7 @@ int bench_sculpt(const BenchRequest& request) {
         "several counts. * a trial takes more than two minutes: the first unit step alone was measured, and the\n"
         "trainings are those of one of our trials.\n",
         torch);
+    fmt::print("{}", products_text(kernels.fma_peak_gflops()));
   }
   return 0;
 }

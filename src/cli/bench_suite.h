@@ -41,6 +41,9 @@ std::vector<NamedWork> chosen_work(std::vector<NamedWork> list, const BenchReque
 double load_average();
 
 std::string torch_text(const std::string& version, const std::string& blas);
+// How fast the rival's own products are, with which kernels, and whether that makes it a fair one.
+std::string products_text(double peak_gflops);
+nlohmann::ordered_json products_json(double peak_gflops);
 std::string ratio_text(const std::optional<double>& ratio);
 nlohmann::ordered_json ratio_json(const std::optional<double>& ratio);
 
