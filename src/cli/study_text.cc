@@ -146,8 +146,13 @@ std::string result_table(const Findings& findings, const experiments::Experiment
       names.push_back(name);
     }
   };
+  // With restarts the table is that of the most of them.
+  int restarts = 0;
   for (const Cell& cell : findings.cells()) {
-    if (cell.example->run.kind != &kind) {
+    restarts = std::max(restarts, cell.restarts);
+  }
+  for (const Cell& cell : findings.cells()) {
+    if (cell.example->run.kind != &kind || cell.restarts != restarts) {
       continue;
     }
     const std::string task = findings.value(cell, "task");
@@ -168,7 +173,9 @@ std::string result_table(const Findings& findings, const experiments::Experiment
   };
   const std::size_t first_width = widest(rows, 6);
   const std::size_t width = widest(columns, 12);
-  std::string text = fmt::format("{}\n{:<{}}", kind.table_title(), "", first_width);
+  std::string text =
+      fmt::format("{}{}\n{:<{}}", kind.table_title(),
+                  restarts == 0 ? "" : fmt::format("; the best of {} by validation", restarts), "", first_width);
   for (const std::string& column : columns) {
     text += fmt::format("  {:>{}}", column, width);
   }

@@ -43,12 +43,18 @@ std::string axis_label(const Findings& findings, const std::string& axis) {
     });
     return is_same && !kinds.empty() ? kinds.front()->series_label() : axis;
   }
+  if (axis == studies::kRestarts) {
+    return "networks to choose from";
+  }
   const settings::Setting* setting = setting_of(findings, axis);
   return setting == nullptr ? axis : setting->shown();
 }
 
 // What stands above a panel: names speak for themselves, numbers need their axis.
 std::string panel_text(const Findings& findings, const std::string& axis, const std::string& value) {
+  if (axis == studies::kRestarts) {
+    return "best of " + value;
+  }
   const settings::Setting* setting = setting_of(findings, axis);
   return setting == nullptr ? value : setting->panel_text(value);
 }
@@ -77,7 +83,8 @@ ordered_json axis_json(const Findings& findings, const std::vector<const Cell*>&
   ordered_json json;
   json["name"] = axis;
   json["label"] = axis_label(findings, axis);
-  json["ordinal"] = !(continuous && all_numbers(values));
+  // Numbers of restarts grow by factors: evenly spaced they are readable.
+  json["ordinal"] = !(continuous && all_numbers(values)) || axis == studies::kRestarts;
   for (const std::string& value : values) {
     json["order"].push_back(role == Role::kPanel ? ordered_json(panel_text(findings, axis, value))
                                                  : axis_number(value));

@@ -40,6 +40,9 @@ std::vector<std::string> cell_axes(const Findings& findings) {
       axes.push_back(axis);
     }
   }
+  if (!findings.study().analysis.restarts.empty()) {
+    axes.emplace_back(studies::kRestarts);
+  }
   return axes;
 }
 
@@ -71,8 +74,8 @@ nlohmann::ordered_json split_json(const Cell::Split& split) {
 CellNames::CellNames(const Findings& findings) : findings_(findings) {
   for (const std::string& axis : cell_axes(findings)) {
     // The series says what the model is; what is the same everywhere need not be said.
-    const settings::Setting::Role role = experiments::find_setting(axis)->role;
-    if (role == settings::Setting::Role::kPlain && findings.plan().varies(axis)) {
+    if (axis == studies::kRestarts ||
+        (experiments::find_setting(axis)->role == settings::Setting::Role::kPlain && findings.plan().varies(axis))) {
       axes_.push_back(axis);
     }
   }
@@ -258,8 +261,8 @@ std::vector<TieSensitivity> tie_sensitivity(const Findings& findings) {
     if (rule == findings.study().analysis.ties) {
       continue;
     }
-    const std::vector<Cell> others =
-        studies::choose(findings.plan(), findings.records(), findings.study().analysis.tune, rule);
+    const std::vector<Cell> others = studies::choose(
+        findings.plan(), findings.records(), findings.study().analysis.tune, rule, findings.study().analysis.restarts);
     TieSensitivity sensitivity{name, static_cast<int>(ours.size()), 0, 0, 0};
     for (std::size_t at = 0; at < ours.size(); ++at) {
       bool changed = false;

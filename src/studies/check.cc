@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
+#include <limits>
 #include <numeric>
 
 #include "core/text.h"
@@ -95,8 +97,9 @@ UnitValues measured(const Place& place, bool each_counts) {
   return values;
 }
 
-// What the units have at some places. Where nothing is drawn but seeds, each run is a trial of its own, unless places
-// are made of different numbers of cells: then the runs with one seed are taken together.
+// What the units have at some places. On a split each place has the seeds that it has. Where nothing is drawn but
+// seeds, each run is a trial of its own, unless places are made of different numbers of cells: then the runs with one
+// seed are taken together.
 Draws draws_at(const std::vector<Place>& places) {
   Draws draws;
   draws.has_splits = std::ranges::any_of(places, [](const Place& place) {
@@ -109,13 +112,15 @@ Draws draws_at(const std::vector<Place>& places) {
   });
   for (std::size_t at = 0; at < places.size(); ++at) {
     for (const auto& [unit, value] : measured(places[at], each_counts)) {
-      std::vector<double>& values = draws.units[unit];
-      if (values.size() == at) {
-        values.push_back(value);
-      }
+      const auto found = draws.units.try_emplace(unit, places.size(), std::numeric_limits<double>::quiet_NaN()).first;
+      found->second[at] = value;
     }
   }
-  std::erase_if(draws.units, [&](const auto& entry) { return entry.second.size() != places.size(); });
+  if (!draws.has_splits) {
+    std::erase_if(draws.units, [](const auto& entry) {
+      return std::ranges::any_of(entry.second, [](double value) { return std::isnan(value); });
+    });
+  }
   return draws;
 }
 
@@ -188,7 +193,7 @@ void compare(const CheckContext& context, CheckResult& result) {
   for (const auto& [key, cells] : first) {
     if (const auto other = second.find(key); other != second.end()) {
       const std::pair<Place, Place> pair{{cells, context.measure}, {other->second, context.measure}};
-      if (draws_at({pair.first, pair.second}).units.empty()) {
+      if (!evidence_of(draws_at({pair.first, pair.second}), difference_of_places)) {
         continue;
       }
       all.push_back(pair);
@@ -329,12 +334,9 @@ void reaches(const CheckContext& context, CheckResult& result) {
   result.is_factor = false;
   result.unit = "of " + context.check.along;
   // Means over everything, for the reader.
-  std::vector<double> means(places.size(), 0.0);
-  for (const auto& [unit, values] : draws.units) {
-    for (std::size_t at = 0; at < means.size(); ++at) {
-      means[at] += values[at] / static_cast<double>(draws.units.size());
-    }
-  }
+  std::vector<double> means;
+  std::ranges::transform(places, std::back_inserter(means),
+                         [](const Place& place) { return mean_of(measured(place, false)); });
   const std::span<const double> all_means(means);
   const double first = reaching(first_x, all_means.first(first_count), level);
   const double second = reaching(second_x, all_means.subspan(first_count), level);
@@ -444,10 +446,11 @@ void every(const CheckContext& context, CheckResult& result) {
   for (std::size_t at = 0; at < cells.size(); ++at) {
     for (const Cell::Split& split : cells[at]->splits) {
       draws.has_splits = !split.name.empty();
-      for (const Record* record : split.runs) {
-        if (has(*record, context.check.given)) {
-          const bool violates = !has(*record, context.check.then);
-          draws.units[{split.number, record->seed, at}] = {violates ? 100.0 : 0.0};
+      for (std::size_t run = 0; run < split.runs.size(); ++run) {
+        const Record& record = *split.runs[run];
+        if (has(record, context.check.given)) {
+          const bool violates = !has(record, context.check.then);
+          draws.units[{split.number, split.repetition(run), at}] = {violates ? 100.0 : 0.0};
           ++given;
           violating += violates ? 1 : 0;
         }

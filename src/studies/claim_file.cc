@@ -48,12 +48,12 @@ constexpr Word<Check::Expect> kExpectations[] = {{"greater", Check::Expect::kGre
 
 // An axis by the name that the plan has for it.
 std::string axis_name(YamlMap& map, const std::string& key, const std::string& axis) {
-  if (axis.empty() || axis == "series") {
+  if (axis.empty() || axis == "series" || axis == kRestarts) {
     return axis;
   }
   const settings::Setting* setting = experiments::find_setting(axis);
   if (setting == nullptr) {
-    map.fail(map.get(key), fmt::format("'{}' must be series, {} or the name of a setting, not '{}'", key,
+    map.fail(map.get(key), fmt::format("'{}' must be series, restarts, {} or the name of a setting, not '{}'", key,
                                        join_text(fact_names(), ", "), axis));
   }
   return setting->name;
@@ -69,7 +69,7 @@ std::string required_axis(YamlMap& map, const std::string& key) {
 // Values as the plan writes them, so that 1, 1.0 and 1e0 select the same runs.
 std::vector<std::string> read_axis_values(YamlMap& map, const std::string& axis) {
   std::vector<std::string> values = map.texts(axis);
-  if (axis == "series") {
+  if (axis == "series" || axis == kRestarts) {
     return values;
   }
   for (std::string& value : values) {

@@ -17,7 +17,15 @@ const std::vector<Cell>& Findings::cells(const std::optional<std::vector<std::st
   if (found != cells_.end()) {
     return found->second;
   }
-  return cells_.emplace(names, choose(plan_, records_, names, study_.analysis.ties)).first->second;
+  return cells_.emplace(names, choose(plan_, records_, names, study_.analysis.ties, study_.analysis.restarts))
+      .first->second;
+}
+
+std::string Findings::value(const Cell& cell, const std::string& axis) const {
+  if (axis == kRestarts) {
+    return cell.restarts == 0 ? "" : std::to_string(cell.restarts);
+  }
+  return plan_.value(*cell.example, axis);
 }
 
 bool Findings::matches(const Cell& cell, const Selector& selector) const {
@@ -61,14 +69,15 @@ UnitValues unit_values(const std::vector<const Cell*>& cells, const std::string&
   std::optional<std::size_t> column;
   for (const Cell* cell : cells) {
     for (const Cell::Split& split : cell->splits) {
-      for (const Record* record : split.runs) {
+      for (std::size_t run = 0; run < split.runs.size(); ++run) {
+        const Record* record = split.runs[run];
         if (record->table != table) {
           table = record->table;
           column = table->column(measure);
         }
         const double value = column ? table->at(record->row, *column) : std::numeric_limits<double>::quiet_NaN();
         if (!std::isnan(value)) {
-          auto& [sum, count] = sums[{split.number, record->seed}];
+          auto& [sum, count] = sums[{split.number, split.repetition(run)}];
           sum += value;
           ++count;
         }

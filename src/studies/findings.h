@@ -35,7 +35,8 @@ class Findings {
   // The chosen cells, with the study's list of tuned settings or another one.
   const std::vector<Cell>& cells(const std::optional<std::vector<std::string>>& tune = std::nullopt) const;
 
-  std::string value(const Cell& cell, const std::string& axis) const { return plan_.value(*cell.example, axis); }
+  // On an axis: "series", "restarts", or the name of a setting.
+  std::string value(const Cell& cell, const std::string& axis) const;
   bool matches(const Cell& cell, const Selector& selector) const;
   // What chance reaches in the runs of a cell: the mean of the measure that says so. Not a number where nothing does.
   double base_rate(const Cell& cell, const experiments::Measure& measure) const;

@@ -13,34 +13,46 @@ namespace {
 // The vectors of one split's seeds.
 using Seeds = std::vector<const std::vector<double>*>;
 
-// Of all seeds but one; of all where `without` is none of them.
+// At each place, of all seeds but one; of all where `without` is none of them. Not a number where no seed has one.
 std::vector<double> means_of(const Seeds& seeds, std::size_t without) {
-  std::vector<double> sums(seeds.front()->size(), 0.0);
-  double count = 0;
-  for (std::size_t seed = 0; seed < seeds.size(); ++seed) {
-    if (seed != without) {
-      std::ranges::transform(sums, *seeds[seed], sums.begin(), std::plus());
-      ++count;
+  std::vector<double> means(seeds.front()->size());
+  for (std::size_t place = 0; place < means.size(); ++place) {
+    double sum = 0;
+    int count = 0;
+    for (std::size_t seed = 0; seed < seeds.size(); ++seed) {
+      if (const double value = (*seeds[seed])[place]; seed != without && !std::isnan(value)) {
+        sum += value;
+        ++count;
+      }
     }
+    means[place] = sum / count;
   }
-  for (double& sum : sums) {
-    sum /= count;
-  }
-  return sums;
+  return means;
+}
+
+// Not a number unless every place has one.
+double statistic_of(const std::vector<double>& means, const Statistic& statistic) {
+  const bool complete = std::ranges::none_of(means, [](double mean) { return std::isnan(mean); });
+  return complete ? statistic(means) : std::numeric_limits<double>::quiet_NaN();
 }
 
 // The statistic of one split, and its variance over seeds by the jackknife, which for a mean is the usual one.
 measures::Stratum stratum_of(const Seeds& seeds, const Statistic& statistic) {
   const auto count = static_cast<double>(seeds.size());
-  measures::Stratum stratum{.value = statistic(means_of(seeds, seeds.size())), .draws = static_cast<int>(seeds.size())};
+  measures::Stratum stratum{.value = statistic_of(means_of(seeds, seeds.size()), statistic),
+                            .draws = static_cast<int>(seeds.size())};
   if (seeds.size() < 2) {
     return stratum;
   }
   std::vector<double> left_out;
   double mean = 0;
   for (std::size_t seed = 0; seed < seeds.size(); ++seed) {
-    left_out.push_back(statistic(means_of(seeds, seed)));
+    left_out.push_back(statistic_of(means_of(seeds, seed), statistic));
     mean += left_out.back() / count;
+  }
+  if (std::isnan(mean)) {
+    stratum.draws = 1;  // some place has a single seed
+    return stratum;
   }
   for (const double value : left_out) {
     stratum.variance += (value - mean) * (value - mean) * (count - 1) / count;
@@ -101,7 +113,7 @@ std::optional<Evidence> evidence_of(const Draws& draws, const Statistic& statist
     if (const measures::Stratum stratum = stratum_of(seeds, statistic); !std::isnan(stratum.value)) {
       strata.push_back(stratum);
       numbers.push_back(stratum.value);
-      evidence.seeds += stratum.draws;
+      evidence.seeds += static_cast<int>(seeds.size());
     }
   }
   if (numbers.empty()) {

@@ -15,8 +15,8 @@ namespace modlab::studies {
 
 enum class Verdict { kHolds, kFails, kUndecided, kNoData };
 
-// What a check looks at in each run, or in runs that belong together: one number for every place that it looks at. Only
-// units that have all of them.
+// What a check looks at in each run, or in runs that belong together: one number for every place that it looks at; not
+// a number where a seed of a split has none. Trials have all of them.
 struct Draws {
   bool has_splits = true;  // otherwise every unit is a draw of its own
   std::map<Unit, std::vector<double>> units;
@@ -34,8 +34,8 @@ struct Range {
 // An estimate, for a population, and what it says about an expectation.
 //
 // Splits are drawn at random, and seeds repeat a training on a split: over splits, the number of each split, made of
-// the means over its seeds, is one draw. On these very splits, seeds are the draws. Where nothing but the seed is
-// drawn, each trial is.
+// the means over its seeds at each place, is one draw. On these very splits, seeds are the draws. Where nothing but the
+// seed is drawn, each trial is.
 struct Judgement {
   Verdict verdict = Verdict::kNoData;
   double mean = 0;

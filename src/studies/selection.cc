@@ -196,6 +196,31 @@ struct CellCandidates {
   Groups<SplitCandidates> splits;
 };
 
+constexpr std::size_t kMostDraws = 100;
+
+// The cell of the best of `count` runs each; without splits that have fewer.
+Cell best_of(const Cell& cell, std::size_t count) {
+  const auto is_better = [](const Record* a, const Record* b) {
+    return a->validation != b->validation ? a->validation > b->validation : a->loss < b->loss;
+  };
+  Cell winners{.example = cell.example, .splits = {}, .restarts = static_cast<int>(count)};
+  for (const Cell::Split& split : cell.splits) {
+    std::vector<const Record*> runs = split.runs;
+    std::ranges::sort(runs, {}, &Record::seed);
+    Cell::Split won = split;
+    won.are_winners = true;
+    won.runs.clear();
+    for (std::size_t first = 0; first + count <= runs.size() && won.runs.size() < kMostDraws; first += count) {
+      won.runs.push_back(*std::min_element(runs.begin() + static_cast<std::ptrdiff_t>(first),
+                                           runs.begin() + static_cast<std::ptrdiff_t>(first + count), is_better));
+    }
+    if (!won.runs.empty()) {
+      winners.splits.push_back(std::move(won));
+    }
+  }
+  return winners;
+}
+
 }  // namespace
 
 double Record::measure(const std::string& name) const {
@@ -238,7 +263,7 @@ std::vector<Record> load_records(const StudyResults& results, const StudyPlan& p
 }
 
 std::vector<Cell> choose(const StudyPlan& plan, const std::vector<Record>& records,
-                         const std::vector<std::string>& tune, Ties ties) {
+                         const std::vector<std::string>& tune, Ties ties, const std::vector<int>& restarts) {
   const Axes axes = sort_axes(plan, tune);
   Groups<CellCandidates> cells;
   // Runs of one row differ in splits and seeds alone.
@@ -263,7 +288,7 @@ std::vector<Cell> choose(const StudyPlan& plan, const std::vector<Record>& recor
   const std::vector<std::vector<std::string>> shown = axes_to_show(plan, axes.tuned);
   std::vector<Cell> chosen;
   for (CellCandidates& candidates_of_cell : cells.values()) {
-    Cell& result = chosen.emplace_back();
+    Cell result;
     result.example = candidates_of_cell.example;
     for (SplitCandidates& split : candidates_of_cell.splits.values()) {
       std::vector<Candidate>& candidates = split.candidates.values();
@@ -280,6 +305,14 @@ std::vector<Cell> choose(const StudyPlan& plan, const std::vector<Record>& recor
       result.splits.push_back({split.name, number_of(split.name), best->runs,
                                settings_text(plan, *best->runs.front()->run, shown[result.example->series]),
                                best->validation, static_cast<int>(candidates.size()), static_cast<int>(tied)});
+    }
+    if (restarts.empty()) {
+      chosen.push_back(std::move(result));
+    }
+    for (const int count : restarts) {
+      if (Cell winners = best_of(result, static_cast<std::size_t>(count)); !winners.splits.empty()) {
+        chosen.push_back(std::move(winners));
+      }
     }
   }
   return chosen;

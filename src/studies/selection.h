@@ -47,17 +47,26 @@ struct Cell {
     std::string settings;             // "lr 0.01, batch_size 4": the chosen values
     double validation = 0;            // mean best validation accuracy over its seeds
     int configurations = 0;
-    int tied = 0;  // configurations with that same validation accuracy, the chosen one included
+    int tied = 0;              // configurations with that same validation accuracy, the chosen one included
+    bool are_winners = false;  // each run is the best of several
+
+    // What pairs a run with one of another cell: its seed, or which of the draws it has won.
+    std::uint64_t repetition(std::size_t run) const { return are_winners ? run : runs[run]->seed; }
   };
   const PlannedRun* example = nullptr;  // any run: for the values of axes
   std::vector<Split> splits;
+  int restarts = 0;  // how many runs each of its runs is the best of; 0: every run counts
 };
 
 // Selection as published: for each cell and split by the mean over training seeds of the best validation accuracy; test
 // data play no part. Ties, which are the norm, fall to the lower mean validation loss, then to fewer
 // updates, then to the order of the grid (Ties::kLoss); Ties::kUpdates asks for updates first, Ties::kFirst for the
 // order alone.
+//
+// With restarts a cell becomes one for each of their numbers N: of the chosen configuration's seeds, N at a time and
+// each once, the run with the best validation accuracy, then the lowest validation loss, counts; a hundred such draws
+// at most.
 std::vector<Cell> choose(const StudyPlan& plan, const std::vector<Record>& records,
-                         const std::vector<std::string>& tune, Ties ties);
+                         const std::vector<std::string>& tune, Ties ties, const std::vector<int>& restarts = {});
 
 }  // namespace modlab::studies

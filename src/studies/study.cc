@@ -167,6 +167,23 @@ Value read_word_at(YamlMap& map, const char* key, const char* otherwise, Value (
   }
 }
 
+// Whole numbers from 1 on, each once.
+std::vector<int> read_restarts(YamlMap& map) {
+  std::vector<int> counts;
+  for (const std::string& text : map.texts("restarts")) {
+    const std::optional<long long> count = parse_integer(text);
+    if (!count || *count < 1 || *count > 1'000'000 || std::ranges::find(counts, *count) != counts.end()) {
+      map.fail(map.get("restarts"),
+               fmt::format("'restarts' lists numbers of runs to choose from, such as [1, 10, 100], "
+                           "each once; not '{}'",
+                           text));
+    }
+    counts.push_back(static_cast<int>(*count));
+  }
+  std::ranges::sort(counts);
+  return counts;
+}
+
 // Studies and presets give the folders of their results the name.
 void check_folder_name(const YamlMap& map, const YAML::Node& node, const std::string& name) {
   const bool has_controls = std::ranges::any_of(name, [](unsigned char letter) { return letter < ' '; });
@@ -314,6 +331,9 @@ Study parse_study(const std::string& text, const std::string& name, const std::s
     }
     study.analysis.ties = read_word_at(map, "ties", "loss", &read_ties);
     study.analysis.snapshot = read_word_at(map, "snapshot", "best", &read_snapshot);
+    if (map.has("restarts")) {
+      study.analysis.restarts = read_restarts(map);
+    }
     study.keep = read_word_at(map, "keep", "all", &read_keep);
     const YAML::Node presets = map.get("presets");
     if (presets.IsDefined()) {

@@ -22,11 +22,16 @@ enum class Ties { kLoss, kUpdates, kFirst };
 struct Analysis {
   std::vector<std::string> tune;  // settings chosen by validation accuracy
   Ties ties = Ties::kLoss;
+  // Of so many runs that differ in the seed alone, the best one by validation stands for them; empty: every run counts.
+  std::vector<int> restarts;
   std::string snapshot = "best";  // the state of a network that figures and claims look at: best, or last
 };
 
-// Values that an axis may have: "series", or the name of a setting. An axis that is not named may have any.
+// Values that an axis may have: "series", "restarts" or the name of a setting. An axis that is not named may have any.
 using Selector = std::map<std::string, std::vector<std::string>>;
+
+// The axis of the numbers of restarts.
+inline constexpr auto kRestarts = "restarts";
 
 struct Figure {
   enum class Kind { kLines, kBars, kHeatmap, kFlopTable };

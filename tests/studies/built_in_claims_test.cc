@@ -33,7 +33,15 @@ class BuiltInClaims : public testing::TestWithParam<std::string> {
 
   bool matches(const PlannedRun& run, const Selector& selector) const {
     return std::ranges::all_of(selector, [&](const auto& entry) {
+      if (entry.first == kRestarts) {
+        return has_restarts(entry.second);
+      }
       return std::ranges::find(entry.second, plan_.value(run, entry.first)) != entry.second.end();
+    });
+  }
+  bool has_restarts(const std::vector<std::string>& counts) const {
+    return std::ranges::all_of(counts, [&](const std::string& count) {
+      return std::ranges::any_of(study_.analysis.restarts, [&](int each) { return std::to_string(each) == count; });
     });
   }
   std::vector<const PlannedRun*> matching(const Selector& a, const Selector& b = {}) const {
@@ -52,6 +60,10 @@ class BuiltInClaims : public testing::TestWithParam<std::string> {
   // Every value that it names is there, together with the rest.
   void expect_named_values(const Selector& selector, const Selector& where, const std::string& who) const {
     for (const auto& [axis, named] : selector) {
+      if (axis == kRestarts) {
+        EXPECT_TRUE(has_restarts(named)) << who;
+        continue;
+      }
       for (const std::string& value : named) {
         Selector one = selector;
         one[axis] = {value};
@@ -63,7 +75,9 @@ class BuiltInClaims : public testing::TestWithParam<std::string> {
     EXPECT_FALSE(matching(selector, where).empty()) << who;
   }
   void expect_axis(const std::string& axis, const std::vector<const PlannedRun*>& runs, const std::string& who) const {
-    if (!axis.empty()) {
+    if (axis == kRestarts) {
+      EXPECT_GT(study_.analysis.restarts.size(), 1U) << who;
+    } else if (!axis.empty()) {
       EXPECT_GT(values(runs, axis).size(), 1U) << who << ": " << axis << " does not vary";
       EXPECT_FALSE(values(runs, axis).contains("")) << who << ": " << axis << " means nothing to some runs";
     }
@@ -278,10 +292,10 @@ std::string test_name(const testing::TestParamInfo<std::string>& info) {
 
 INSTANTIATE_TEST_SUITE_P(All, BuiltInClaims, testing::ValuesIn(builtin_study_names()), test_name);
 
-TEST(BuiltInStudies, AreTheTwelve) {
+TEST(BuiltInStudies, AreTheThirteen) {
   EXPECT_EQ(builtin_study_names(),
             (std::vector<std::string>{"boolean", "learning-rates", "mnist", "module-counts", "module-input-size",
-                                      "multi-task", "no-structure", "sculpt-levels", "sculpt-overlap",
+                                      "multi-task", "no-structure", "restarts", "sculpt-levels", "sculpt-overlap",
                                       "sculpt-structure", "sculpt-validation", "selection"}));
 }
 

@@ -7,11 +7,14 @@
 #include <map>
 #include <set>
 
+#include "studies/claims.h"
 #include "studies/made_up_study.h"
 
 namespace modlab::studies {
 namespace {
 
+using test::made_up;
+using test::MadeUpStudy;
 using test::spec_of;
 
 // What a training would have given; selection may look at these only.
@@ -356,6 +359,51 @@ TEST(LoadRecords, TheMeasuresOfEachTask) {
   EXPECT_TRUE(std::isnan(value("test_accuracy_3")));
   EXPECT_TRUE(std::isnan(value("edit_distance")));
   EXPECT_TRUE(std::isnan(value("structure_found"))) << "unknown is not zero";
+}
+
+TEST(Restarts, TheBestByValidationOfSoManySeedsCounts) {
+  MadeUpStudy study(
+      "tune: none\nrestarts: [3, 1, 4]\nparameters: {task: depth1, model: dense, split_seed: [40, 41], seed: "
+      "[0..6]}\n");
+  // Validation accuracy by seed; seeds 3 and 5 are tied, and 5 has the lower loss. Test accuracy says which seed it is.
+  const double validation[] = {70, 90, 80, 85, 60, 85, 99};
+  study.train([&](const PlannedRun& run) {
+    const auto seed = spec_of(run).seed;
+    experiments::Result result = made_up(90, validation[seed], 50 + static_cast<double>(seed));
+    result.snapshots["best"]["validation_loss"] = seed == 5 ? 0.1 : 0.9;
+    return result;
+  });
+  const Findings findings = study.findings();
+  std::map<std::string, std::vector<double>> tests;
+  for (const Cell& cell : findings.cells()) {
+    ASSERT_EQ(cell.splits.size(), 2U);
+    for (const auto& [unit, value] : unit_values({&cell}, "test_accuracy")) {
+      if (unit.split == 40) {
+        EXPECT_EQ(unit.seed, findings.value(cell, "restarts") == "1" ? tests["1"].size()
+                                                                     : tests[findings.value(cell, "restarts")].size());
+        tests[findings.value(cell, "restarts")].push_back(value);
+      }
+    }
+  }
+  EXPECT_EQ(tests["1"], (std::vector<double>{50, 51, 52, 53, 54, 55, 56}));
+  EXPECT_EQ(tests["3"], (std::vector<double>{51, 55})) << "of seeds 0 to 2 and 3 to 5; the last one is left over";
+  EXPECT_EQ(tests["4"], (std::vector<double>{51}));
+  EXPECT_EQ(tests.size(), 3U);
+}
+
+TEST(Restarts, AreAnAxisOfClaims) {
+  MadeUpStudy study(
+      "tune: none\nrestarts: [1, 2]\nparameters: {task: depth1, model: dense, split_seed: [40..44], seed: [0, 1]}\n"
+      "claims:\n  - id: C\n    text: t\n    checks:\n"
+      "      - {compare: [{restarts: 2}, {restarts: 1}], measure: test_accuracy, expect: greater}\n");
+  // The second seed is the better one by validation, and by far the better one by test: 80 against a mean of 70.
+  study.train(
+      [&](const PlannedRun& run) { return spec_of(run).seed == 1 ? made_up(90, 90, 80) : made_up(90, 80, 60); });
+  const Findings findings = study.findings();
+  const std::vector<ClaimResult> claims = evaluate_claims(findings);
+  ASSERT_EQ(claims.size(), 1U);
+  EXPECT_NEAR(claims[0].checks[0].judgement->mean, 10, 1e-9);
+  EXPECT_EQ(claims[0].verdict, Verdict::kHolds);
 }
 
 }  // namespace

@@ -309,7 +309,7 @@ TEST(StudyFileMistakes, Figures) {
                  {"there is no measure 'test_acuracy'", "did you mean 'test_accuracy'?"});
   expect_mistake(kFigure + std::string("    measures: [flops]\n    kind: pie\n"), 7, {"'kind' is one of", "'pie'"});
   expect_mistake(kFigure + std::string("    measures: [flops]\n    panel: taks\n"), 7,
-                 {"'panel' must be series, outputs, hidden_layers or the name of a setting", "'taks'"});
+                 {"'panel' must be series, restarts, outputs, hidden_layers or the name of a setting", "'taks'"});
   expect_mistake(kFigure + std::string("    measures: [flops]\n    where: {raito: 0.1}\n"), 7, {"'raito'"});
   expect_mistake(kFigure + std::string("    measures: [flops]\n    where: {ratio: lots}\n"), 7, {"ratio", "'lots'"});
   expect_mistake(kFigure + std::string("    measures: [flops]\n    where: [ratio]\n"), 7, {"must be a map"});
