@@ -2,15 +2,64 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/errors.h"
 #include "io/json_text.h"
 #include "models/training_settings.h"
+#include "tasks/image_samples.h"
+#include "tasks/split.h"
 #include "tasks/task_file.h"
 
 namespace modlab::models {
 namespace {
 
-constexpr auto kMetadataKey = "modlab.run";
+constexpr auto kSavedRunKey = "modlab.run";
+constexpr auto kSavedTaskKey = "modlab.task";
+constexpr auto kSavedRowsKey = "modlab.rows";
+
+// A comment in another encoding than UTF-8 is not worth failing for.
+std::string task_json(const tasks::TaskText& text) {
+  const nlohmann::json json = {{"text", text.text}, {"members", text.members}};
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+// Of each task, the rows of its truth table in each part.
+nlohmann::ordered_json rows_json(const RunSpec& spec, const tasks::TaskSuite& suite) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  const auto rows = static_cast<int>(suite.tasks.front().table.rows.size());
+  const auto tasks = static_cast<int>(suite.tasks.size());
+  for (const tasks::Split& split : tasks::published_splits(spec.ratio, spec.split_seed, rows, tasks)) {
+    list.push_back({{"train", split.train}, {"validation", split.validation}, {"test", split.test}});
+  }
+  return list;
+}
+
+// Here a row is a combination of digits, which many images show.
+nlohmann::ordered_json rows_json(const ImageSpec& spec, const tasks::TaskSuite& suite) {
+  const tasks::CombinationSplit split = tasks::split_combinations(*suite.images(), spec.ratio, spec.split_seed);
+  return nlohmann::ordered_json::array(
+      {{{"train", split.train}, {"validation", split.validation}, {"unseen", split.unseen}}});
+}
+
+// As the file has it; files of earlier versions name their task alone.
+tasks::TaskSuite suite_of(const io::TensorFile& file, const std::string& name, const std::string& path) {
+  const auto found = file.metadata.find(kSavedTaskKey);
+  if (found == file.metadata.end()) {
+    return tasks::load_task(name);
+  }
+  const auto is_text = [](const nlohmann::ordered_json& value) { return value.is_string(); };
+  const nlohmann::ordered_json json = io::parse_json(found->second);
+  if (!json.is_object() || !json.contains("text") || !is_text(json["text"]) || !json.contains("members") ||
+      !json["members"].is_object() || !std::ranges::all_of(json["members"], is_text)) {
+    throw FormatError(fmt::format("{}: the text of its task is no text; the file is damaged", path));
+  }
+  try {
+    return tasks::parse_task({json["text"], json["members"].get<std::map<std::string, std::string>>()}, name);
+  } catch (const UserError& error) {
+    throw FormatError(fmt::format("{}: its task is no task: {}", path, error.what()));
+  }
+}
 
 std::vector<float> read_snapshot(const io::TensorFile& file, const engine::Layout& layout, const std::string& prefix,
                                  const std::string& path) {
@@ -39,7 +88,7 @@ SavedNetworkOf<Spec> read_network(const io::TensorFile& file, const nlohmann::or
   } catch (const ConfigError& error) {
     throw FormatError(fmt::format("{}: {}; the file is damaged", path, error.what()));
   }
-  network.suite = tasks::load_task(network.spec.task);
+  network.suite = suite_of(file, network.spec.task, path);
   if (network.suite.images().has_value() != std::is_same_v<Spec, ImageSpec>) {
     throw FormatError(
         fmt::format("{}: its settings are not those of its task '{}'; the file is damaged", path, network.spec.task));
@@ -52,7 +101,7 @@ SavedNetworkOf<Spec> read_network(const io::TensorFile& file, const nlohmann::or
 }
 
 AnySavedNetwork network_of(const io::TensorFile& file, const std::string& path) {
-  const auto metadata = file.metadata.find(kMetadataKey);
+  const auto metadata = file.metadata.find(kSavedRunKey);
   if (metadata == file.metadata.end()) {
     throw FormatError(fmt::format("{}: is not a network that `modlab train --save` wrote", path));
   }
@@ -69,10 +118,13 @@ AnySavedNetwork network_of(const io::TensorFile& file, const std::string& path) 
 
 }  // namespace
 
-io::TensorFile to_tensor_file(const engine::Layout& layout, const engine::LaneResult& result,
-                              const nlohmann::ordered_json& run) {
+template <typename Spec>
+io::TensorFile to_tensor_file(const Spec& spec, const tasks::TaskSuite& suite, const engine::Layout& layout,
+                              const engine::LaneResult& result, const nlohmann::ordered_json& run) {
   io::TensorFile file;
-  file.metadata[kMetadataKey] = run.dump();
+  file.metadata[kSavedRunKey] = run.dump();
+  file.metadata[kSavedTaskKey] = task_json(suite.text);
+  file.metadata[kSavedRowsKey] = rows_json(spec, suite).dump();
   for (const auto& [prefix, snapshot] : {std::pair{"best", &result.best}, std::pair{"last", &result.last}}) {
     for (const engine::Tensor& tensor : layout.tensors) {
       const auto begin = snapshot->parameters.begin() + static_cast<std::ptrdiff_t>(tensor.offset);
@@ -83,6 +135,11 @@ io::TensorFile to_tensor_file(const engine::Layout& layout, const engine::LaneRe
   }
   return file;
 }
+
+template io::TensorFile to_tensor_file(const RunSpec&, const tasks::TaskSuite&, const engine::Layout&,
+                                       const engine::LaneResult&, const nlohmann::ordered_json&);
+template io::TensorFile to_tensor_file(const ImageSpec&, const tasks::TaskSuite&, const engine::Layout&,
+                                       const engine::LaneResult&, const nlohmann::ordered_json&);
 
 AnySavedNetwork load_network(const std::string& path) { return network_of(io::read_safetensors(path), path); }
 

@@ -10,10 +10,12 @@
 
 namespace modlab::models {
 
-// A trained network as a file: the tensors of both snapshots as "best/NAME" and "last/NAME", and what is known of its
-// run as metadata: settings by name, and results.
-io::TensorFile to_tensor_file(const engine::Layout& layout, const engine::LaneResult& result,
-                              const nlohmann::ordered_json& run);
+// A trained network as a file: the tensors of both snapshots as "best/NAME" and "last/NAME", and as metadata all that
+// one needs to use it elsewhere: the run with its settings and results, the text of its task, and which rows it learned
+// from. `spec` is resolved.
+template <typename Spec>
+io::TensorFile to_tensor_file(const Spec& spec, const tasks::TaskSuite& suite, const engine::Layout& layout,
+                              const engine::LaneResult& result, const nlohmann::ordered_json& run);
 
 template <typename Spec>
 struct SavedNetworkOf {

@@ -113,7 +113,7 @@ TaskSuite parse_task_csv(const std::string& text, const std::string& name, const
   for (const int column : columns.outputs) {
     task.output_names.push_back(csv.header[column]);
   }
-  return {task.name, task.about, {task}};
+  return {task.name, task.about, {task}, {text, {}}};
 }
 
 std::string truth_table_csv(const Task& task) {

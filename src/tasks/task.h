@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -51,11 +52,21 @@ struct Task {
   std::vector<TaskModule> modules;    // of the graph, where the file names them; none shares a node with another
 };
 
+// What a task was read from: the text of its file, and of those that it lists, by the names that it has for them.
+// Enough to read it again where the files are not.
+struct TaskText {
+  std::string text;
+  std::map<std::string, std::string> members;
+
+  friend bool operator==(const TaskText&, const TaskText&) = default;
+};
+
 // One task, or several with equal numbers of inputs and of outputs that one network learns together.
 struct TaskSuite {
   std::string name;
   std::string about;
   std::vector<Task> tasks;
+  TaskText text = {};
 
   int inputs() const { return tasks.front().table.inputs; }
   int outputs() const { return tasks.front().table.outputs; }

@@ -5,10 +5,14 @@
 #include <mutex>
 
 #include "tasks/task_file.h"
+#include "tasks/tasks_at_hand.h"
 
 namespace modlab::tasks {
 
 std::shared_ptr<const TaskSuite> cached_task(const std::string& name_or_path) {
+  if (std::shared_ptr<const TaskSuite> known = task_at_hand(name_or_path)) {
+    return known;
+  }
   struct Known {
     std::shared_ptr<const TaskSuite> suite;
     std::filesystem::file_time_type changed;

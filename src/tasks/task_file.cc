@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <span>
 
@@ -14,6 +15,7 @@
 #include "io/file.h"
 #include "io/yaml_file.h"
 #include "tasks/graph_file.h"
+#include "tasks/tasks_at_hand.h"
 
 namespace modlab {
 extern const EmbeddedFile kBuiltinTasks[];
@@ -32,8 +34,15 @@ constexpr std::size_t kMaxAboutLength = 400;
 // A suite's members are single tasks. That also stops a file that lists itself.
 enum class Members { kAllowed, kForbidden };
 
-TaskSuite load(const std::string& name_or_path, const std::filesystem::path& folder, Members members,
-               const std::string& asked_from);
+// A task's text, and where it comes from.
+struct Found {
+  std::string text;
+  std::string source;
+};
+// Finds the text of a task that a suite lists; `place` is where it does.
+using FindMember = std::function<Found(const std::string& name, const std::string& place)>;
+
+TaskSuite parse(const Found& found, const std::string& name_or_path, Members members, const FindMember& find);
 
 std::string ending_of(const std::string& path) {
   std::string ending = std::filesystem::path(path).extension().string();
@@ -47,9 +56,13 @@ std::span<const EmbeddedFile> builtin_files() { return {kBuiltinTasks, kBuiltinT
 // "sculpt/" of "sculpt/4-2-4".
 std::string folder_of(const std::string& name) { return name.substr(0, name.rfind('/') + 1); }
 
-bool is_path(const std::string& name_or_path) {
+bool has_task_ending(const std::string& name_or_path) {
   const std::string ending = ending_of(name_or_path);
-  if (ending == ".yaml" || ending == ".yml" || ending == ".csv") {
+  return ending == ".yaml" || ending == ".yml" || ending == ".csv";
+}
+
+bool is_path(const std::string& name_or_path) {
+  if (has_task_ending(name_or_path)) {
     return true;
   }
   const std::string folder = folder_of(name_or_path);
@@ -110,7 +123,8 @@ TaskKeys read_keys(const std::string& text, const std::string& source) {
   return keys;
 }
 
-std::vector<Task> load_members(const TaskKeys& keys, const std::string& source) {
+std::vector<Task> load_members(const TaskKeys& keys, const std::string& source, const FindMember& find,
+                               TaskText& text) {
   const YAML::Node& node = keys.at("tasks");
   for (const auto& [key, value] : keys) {
     if (key != "tasks" && key != "about") {
@@ -133,7 +147,9 @@ std::vector<Task> load_members(const TaskKeys& keys, const std::string& source) 
       throw FormatError(
           fmt::format("{}: a task in 'tasks' is not a name or a path; write 'tasks: [depth2, B]'", place));
     }
-    Task task = load(*member, std::filesystem::path(source).parent_path(), Members::kForbidden, place + ": ").tasks[0];
+    const Found found = find(*member, place + ": ");
+    Task task = parse(found, *member, Members::kForbidden, find).tasks[0];
+    text.members[*member] = found.text;
     if (task.images) {
       throw ConfigError(fmt::format(
           "{}: '{}' is a task on images, which a network learns alone; remove it from 'tasks'", place, task.name));
@@ -151,8 +167,8 @@ std::vector<Task> load_members(const TaskKeys& keys, const std::string& source) 
   return tasks;
 }
 
-TaskSuite parse_yaml_task(const std::string& text, const std::string& name, const std::string& source,
-                          Members members) {
+TaskSuite parse_yaml_task(const std::string& text, const std::string& name, const std::string& source, Members members,
+                          const FindMember& find) {
   const TaskKeys keys = read_keys(text, source);
   std::string about;
   if (const auto found = keys.find("about"); found != keys.end()) {
@@ -166,37 +182,48 @@ TaskSuite parse_yaml_task(const std::string& text, const std::string& name, cons
       throw ConfigError(fmt::format("{}: a suite inside a suite; list the tasks of '{}' instead",
                                     io::place_of(keys.at("tasks"), source), name));
     }
-    return {name, about, load_members(keys, source)};
+    TaskSuite suite{name, about, {}, {text, {}}};
+    suite.tasks = load_members(keys, source, find, suite.text);
+    return suite;
   }
   Task task = parse_single_task(keys, source);
   task.name = name;
   task.about = about;
-  return {name, about, {std::move(task)}};
+  return {name, about, {std::move(task)}, {text, {}}};
 }
 
-TaskSuite load_path(const std::string& path, Members members) {
-  const std::string ending = ending_of(path);
-  std::string name = clean_about(std::filesystem::path(path).stem().string());
+void check_length(const Found& found, std::size_t most) {
+  if (found.text.size() > most) {
+    throw FormatError(fmt::format("{}: has {} bytes; a task has at most {}", found.source, found.text.size(), most));
+  }
+}
+
+TaskSuite parse(const Found& found, const std::string& name_or_path, Members members, const FindMember& find) {
+  if (!is_path(name_or_path)) {
+    return parse_yaml_task(found.text, name_or_path, found.source, members, find);
+  }
+  std::string name = clean_about(std::filesystem::path(name_or_path).stem().string());
   name = name.empty() ? "task" : name;
-  if (ending == ".csv") {
-    return parse_task_csv(io::read_file(path, kMaxCsvBytes), name, path);
+  if (ending_of(name_or_path) == ".csv") {
+    check_length(found, kMaxCsvBytes);
+    return parse_task_csv(found.text, name, found.source);
   }
-  if (ending != ".yaml" && ending != ".yml") {
-    throw FormatError(fmt::format("{}: the name of a task file ends in .yaml, .yml or .csv; rename it", path));
-  }
-  return parse_yaml_task(io::read_file(path, kMaxYamlBytes), name, path, members);
+  check_length(found, kMaxYamlBytes);
+  return parse_yaml_task(found.text, name, found.source, members, find);
 }
 
-TaskSuite load(const std::string& name_or_path, const std::filesystem::path& folder, Members members,
-               const std::string& asked_from) {
+Found find_text(const std::string& name_or_path, const std::filesystem::path& folder, const std::string& asked_from) {
   if (is_path(name_or_path)) {
     // An absolute path replaces the folder.
-    return load_path((folder / name_or_path).string(), members);
+    const std::string path = (folder / name_or_path).string();
+    if (!has_task_ending(path)) {
+      throw FormatError(fmt::format("{}: the name of a task file ends in .yaml, .yml or .csv; rename it", path));
+    }
+    return {io::read_file(path, ending_of(path) == ".csv" ? kMaxCsvBytes : kMaxYamlBytes), path};
   }
   for (const EmbeddedFile& file : builtin_files()) {
     if (name_or_path == file.name) {
-      const std::string source = fmt::format("(built in) {}.yaml", name_or_path);
-      return parse_yaml_task(file.text, name_or_path, source, members);
+      return {file.text, fmt::format("(built in) {}.yaml", name_or_path)};
     }
   }
   throw ConfigError(
@@ -205,12 +232,43 @@ TaskSuite load(const std::string& name_or_path, const std::filesystem::path& fol
                   did_you_mean(name_or_path.substr(0, 40), builtin_task_names()), builtin_text()));
 }
 
+// What a file lists lies beside it.
+FindMember members_beside(const std::string& source) {
+  return [folder = std::filesystem::path(source).parent_path()](const std::string& name, const std::string& place) {
+    return find_text(name, folder, place);
+  };
+}
+
 }  // namespace
 
-TaskSuite load_task(const std::string& name_or_path) { return load(name_or_path, {}, Members::kAllowed, ""); }
+TaskSuite load_task(const std::string& name_or_path) {
+  if (const std::shared_ptr<const TaskSuite> known = task_at_hand(name_or_path)) {
+    return *known;
+  }
+  return load_task_from("", name_or_path);
+}
+
+TaskSuite load_task_from(const std::string& folder, const std::string& name_or_path) {
+  std::error_code none;
+  const bool is_there = std::filesystem::exists(std::filesystem::path(folder) / name_or_path, none);
+  const bool is_here = std::filesystem::exists(name_or_path, none);
+  const Found found = find_text(name_or_path, is_here && !is_there ? "" : folder, "");
+  return parse(found, name_or_path, Members::kAllowed, members_beside(found.source));
+}
+
+TaskSuite parse_task(const TaskText& text, const std::string& name_or_path) {
+  return parse({text.text, name_or_path}, name_or_path, Members::kAllowed,
+               [&](const std::string& name, const std::string& place) -> Found {
+                 const auto member = text.members.find(name);
+                 if (member == text.members.end()) {
+                   throw FormatError(fmt::format("{}the text of {} is missing", place, io::quote_for_message(name)));
+                 }
+                 return {member->second, name};
+               });
+}
 
 TaskSuite parse_task_yaml(const std::string& text, const std::string& name, const std::string& source) {
-  return parse_yaml_task(text, name, source, Members::kAllowed);
+  return parse_yaml_task(text, name, source, Members::kAllowed, members_beside(source));
 }
 
 std::vector<std::string> builtin_task_names() {

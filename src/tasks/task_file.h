@@ -13,6 +13,13 @@ namespace modlab::tasks {
 // way out. tasks/README.md shows the forms.
 TaskSuite load_task(const std::string& name_or_path);
 
+// The same where a file in `folder` names it: a path is relative to that folder, or, if there is nothing, to the
+// current one.
+TaskSuite load_task_from(const std::string& folder, const std::string& name_or_path);
+
+// The same from TaskSuite::text, without a look at any file. The name says how the text is read.
+TaskSuite parse_task(const TaskText& text, const std::string& name_or_path);
+
 // The same for text at hand; `source` stands in messages, and paths in the text are relative to its folder.
 TaskSuite parse_task_yaml(const std::string& text, const std::string& name, const std::string& source);
 TaskSuite parse_task_csv(const std::string& text, const std::string& name, const std::string& source);

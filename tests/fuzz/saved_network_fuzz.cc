@@ -21,7 +21,7 @@ std::string saved(const modlab::settings::SpecTable<Spec>& table, Spec spec) {
   result.best.parameters.assign(blueprint.layout.count, 0.5F);
   result.last.parameters.assign(blueprint.layout.count, -0.25F);
   return modlab::io::encode_safetensors(
-      modlab::models::to_tensor_file(blueprint.layout, result, table.values(spec).to_json()));
+      modlab::models::to_tensor_file(spec, suite, blueprint.layout, result, table.values(spec).to_json()));
 }
 
 std::string saved(const std::string& task, ModelKind model, std::vector<int> hidden) {

@@ -127,8 +127,8 @@ class TrainingKind : public Experiment {
       result.blobs["weights/last"] = weight_bytes(lane.last.parameters);
     }
     if (wanted.network_file) {
-      result.blobs["file.safetensors"] =
-          io::encode_safetensors(models::to_tensor_file(group.blueprint.layout, lane, run_json(run, result)));
+      result.blobs["file.safetensors"] = io::encode_safetensors(
+          models::to_tensor_file(spec, *group.suite, group.blueprint.layout, lane, run_json(run, result)));
     }
     if (wanted.epoch_table) {
       result.blobs["epochs.csv"] = epoch_table(lane.curve, rows);
