@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "cli/arguments.h"
+#include "cli/study_text.h"
 #include "cli/verbs.h"
 #include "core/errors.h"
 #include "io/file.h"
@@ -55,6 +56,7 @@ int run_export(std::span<const std::string> words) {
     report::write_curves_csv(findings, opened.store(), (out / "curves.csv").string());
     fmt::print("{}\n", (out / "curves.csv").string());
   }
+  fmt::print("{}", other_runs_text(opened));
   return 0;
 }
 

@@ -119,24 +119,25 @@ int run_study_verb(const Arguments& arguments) {
   const studies::StudyRequest request = read_study_request(arguments);
   const int threads = thread_count(arguments);
   const std::vector<std::string>& files = arguments.words("networks");
-  {
-    studies::StudyInWork work(request, {threads, &engine::kernels()}, files);
-    fmt::print("{}: {}\n", request.study.name, request.study.title);
-    if (files.empty()) {
-      carry_out(work, threads);
-    } else {
-      work.execute();
-      fmt::print("{}\n", work.batch().remark());
-    }
+  studies::StudyInWork work(request, {threads, &engine::kernels()}, files);
+  fmt::print("{}: {}\n", request.study.name, request.study.title);
+  if (!work.changes().empty()) {
+    fmt::print("{}\n", work.changes());
   }
-  studies::OpenedStudy opened(request.folder);
-  const std::vector<studies::ClaimResult> claims = studies::evaluate_claims(opened.findings());
-  fmt::print("\n{}{}", result_tables(opened.findings()), ties_text(opened.findings()));
+  if (files.empty()) {
+    carry_out(work, threads);
+  } else {
+    work.execute();
+    fmt::print("{}\n", work.batch().remark());
+  }
+  const studies::Findings& findings = work.finish();
+  const std::vector<studies::ClaimResult> claims = studies::evaluate_claims(findings);
+  fmt::print("\n{}{}", result_tables(findings), ties_text(findings));
   if (!claims.empty()) {
     fmt::print("\nClaims\n{}", claims_text(claims));
   }
   const std::string path = (std::filesystem::path(request.folder) / "report.html").string();
-  io::write_file(path, report::page(report::report_data(opened.findings(), claims, opened.store())));
+  io::write_file(path, report::page(report::report_data(findings, claims, work.store())));
   fmt::print("\nReport: {}\n", path);
   return 0;
 }
@@ -156,6 +157,7 @@ int show_status(const Arguments& arguments) {
     fmt::print("{} of {} runs are left; `modlab study run` with the same words goes on.\n", left,
                studies::different_runs(opened.plan()));
   }
+  fmt::print("{}", other_runs_text(opened));
   return 0;
 }
 

@@ -256,4 +256,13 @@ std::string ties_text(const Findings& findings) {
   return text + "\n";
 }
 
+std::string other_runs_text(studies::OpenedStudy& opened) {
+  const std::size_t others = opened.other_runs();
+  return others == 0 ? ""
+                     : fmt::format(
+                           "The store has {} run{} of earlier grids besides, with in_grid 0; report and tables "
+                           "leave them out.\n",
+                           others, others == 1 ? "" : "s");
+}
+
 }  // namespace modlab::cli

@@ -6,6 +6,7 @@
 #include "studies/claims.h"
 #include "studies/findings.h"
 #include "studies/study_plan.h"
+#include "studies/workbench.h"
 
 namespace modlab::cli {
 
@@ -20,5 +21,8 @@ std::string claims_text(const std::vector<studies::ClaimResult>& claims);
 
 // How often ties decided, and what another rule would have changed.
 std::string ties_text(const studies::Findings& findings);
+
+// A line on finished runs that the study as it is now does not have; empty where there are none.
+std::string other_runs_text(studies::OpenedStudy& opened);
 
 }  // namespace modlab::cli

@@ -17,6 +17,7 @@
 #include "core/text.h"
 #include "io/file.h"
 #include "report/epoch_table.h"
+#include "report/run_table.h"
 #include "studies/comparison.h"
 #include "studies/workbench.h"
 
@@ -34,6 +35,7 @@ const std::vector<Option>& own_train_options() {
        "print differences between its values (default: models), paired by split and seed, with intervals",
        {}},
       {"json", Arity::kSwitch, "", "print one JSON object instead of the table", {}},
+      {"csv", Arity::kOne, "FILE", "write one line a run as CSV: settings and measures", {}},
       {"curves", Arity::kOne, "FILE", "write losses and accuracies of every epoch as CSV", {}},
       {"save", Arity::kOne, "DIR", "write every network as ID.safetensors, with its settings in ID.json", {}},
       {"help", Arity::kOptional, "all", "this text, for the task and model at hand; or for all", {}},
@@ -59,7 +61,7 @@ void print_train_help(const Arguments& arguments) {
 // they know of an epoch: writing begins when a run of each is there, and a column is there if some kind has it.
 class CurveWriter {
  public:
-  CurveWriter(const std::string& path, const std::vector<experiments::Run>& runs) : file_(path) {
+  CurveWriter(const std::string& path, const std::vector<experiments::Run>& runs) : file_(path), keys_(runs) {
     for (const experiments::Run& run : runs) {
       if (std::ranges::find(kinds_, run.kind) == kinds_.end()) {
         kinds_.push_back(run.kind);
@@ -68,24 +70,26 @@ class CurveWriter {
   }
 
   void add(std::size_t number, const experiments::Run& run, const std::string& table) {
-    const auto added = waiting_.emplace(number, std::pair(run.id(), report::EpochTable(table))).first;
+    const auto added = waiting_.emplace(number, std::pair(keys_.start(number, run), report::EpochTable(table))).first;
     if (examples_.size() < kinds_.size() && examples_.emplace(run.kind, added->second.second).second &&
         examples_.size() == kinds_.size()) {
       for (const experiments::Experiment* kind : kinds_) {
         examples_.at(kind).add_names(columns_);
       }
-      file_.write("run,id," + join_text(columns_, ",") + "\n");
+      file_.write(keys_.header() + "," + join_text(columns_, ",") + "\n");
     }
     for (auto next = waiting_.find(next_run_); !columns_.empty() && next != waiting_.end();
          next = waiting_.find(next_run_)) {
-      file_.write(next->second.second.lines(fmt::format("{},{}", next_run_++, next->second.first), columns_));
+      file_.write(next->second.second.lines(next->second.first, columns_));
       waiting_.erase(next);
+      ++next_run_;
     }
   }
   void commit() { file_.commit(); }
 
  private:
   io::AtomicFile file_;
+  report::RunKeys keys_;
   std::vector<const experiments::Experiment*> kinds_;  // in the order of the runs
   std::map<const experiments::Experiment*, report::EpochTable> examples_;
   std::vector<std::string> columns_;
@@ -93,7 +97,7 @@ class CurveWriter {
   std::size_t next_run_ = 0;
 };
 
-// Where the results of a population go: table or JSON, curves, saved networks.
+// Where the results of a population go: table or JSON, CSV, curves, saved networks.
 class Results {
  public:
   // Places that cannot be written come to light here, before anything is trained.
@@ -107,6 +111,9 @@ class Results {
         objects_(as_json_ ? runs.size() : 0) {
     for (std::size_t number = 0; number < runs.size(); ++number) {
       place_[runs[number].number] = number;
+    }
+    if (arguments.has("csv")) {
+      table_.emplace(arguments.text("csv"));
     }
     if (arguments.has("curves")) {
       curves_.emplace(arguments.text("curves"), runs);
@@ -132,6 +139,14 @@ class Results {
     if (finished_ < runs_.size()) {
       throw Interrupted(fmt::format("Stopped: {} of {} networks are done{}.", finished_, runs_.size(),
                                     folder_.empty() ? "; nothing was written" : " and saved in " + folder_));
+    }
+    if (table_) {
+      std::vector<report::RunRow> rows;
+      for (std::size_t number = 0; number < runs_.size(); ++number) {
+        rows.push_back({&runs_[number], summaries_[number].diverged, &summaries_[number].numbers});
+      }
+      table_->write(report::run_table(rows));
+      table_->commit();
     }
     if (curves_) {
       curves_->commit();
@@ -220,14 +235,15 @@ class Results {
   std::mutex mutex_;
   std::vector<RunSummary> summaries_;
   std::vector<nlohmann::ordered_json> objects_;
+  std::optional<io::AtomicFile> table_;
   std::optional<CurveWriter> curves_;
   std::size_t finished_ = 0;
 };
 
 // The runs to train: what the settings multiply to, or runs of a study by name.
-std::vector<experiments::Run> wanted_runs(const Arguments& arguments) {
+studies::StoredRuns wanted_runs(const Arguments& arguments) {
   if (!arguments.has("run") && !arguments.has("from")) {
-    return runs_from(arguments);
+    return {{}, runs_from(arguments)};
   }
   if (!arguments.has("run") || !arguments.has("from")) {
     throw ConfigError("--run names runs of a study and --from its folder; give both");
@@ -237,12 +253,7 @@ std::vector<experiments::Run> wanted_runs(const Arguments& arguments) {
       throw ConfigError(fmt::format("--run replays a run as it was; leave --{} out", name));
     }
   }
-  studies::Store store = studies::Store::open(arguments.text("from"));
-  std::vector<experiments::Run> runs;
-  for (const std::string& id : arguments.words("run")) {
-    runs.push_back(studies::stored_run(store, id));
-  }
-  return runs;
+  return studies::stored_runs(arguments.text("from"), arguments.words("run"));
 }
 
 }  // namespace
@@ -264,8 +275,9 @@ int run_train(std::span<const std::string> words) {
   const int threads = thread_count(arguments);
   const experiments::Resources resources{threads, &engine::kernels()};
   const experiments::Wanted wanted{
-      .structure = false, .epoch_table = arguments.has("curves"), .network_file = arguments.has("save")};
-  const std::vector<experiments::Run> runs = wanted_runs(arguments);
+      .structure = arguments.has("csv"), .epoch_table = arguments.has("curves"), .network_file = arguments.has("save")};
+  const studies::StoredRuns asked = wanted_runs(arguments);
+  const std::vector<experiments::Run>& runs = asked.runs;
   studies::Batch batch(runs, resources, wanted);
 
   std::optional<ProgressBar> bar(std::in_place, watched(batch), arguments.is_on("json"));

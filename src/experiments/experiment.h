@@ -15,6 +15,7 @@
 #include "engine/kernels/kernels.h"
 #include "experiments/measure.h"
 #include "settings/setting.h"
+#include "tasks/task.h"
 
 // What differs between kinds of experiment stands behind this interface. Grids, stores, selection, claims, tables and
 // reports know a run by it alone.
@@ -109,6 +110,7 @@ struct Column {
 struct TaskFacts {
   std::string name;
   std::string fingerprint;            // what makes it the task it is: runs of another one must not get its name
+  tasks::TaskText text;               // what it was read from
   nlohmann::ordered_json page;        // web/src/report.ts, Task
   std::optional<double> always_zero;  // accuracy, in percent
 };

@@ -53,6 +53,7 @@ TaskFacts facts_of_task(const std::string& name, bool with_picture) {
   TaskFacts facts;
   facts.name = name;
   facts.fingerprint = fingerprint(*suite);
+  facts.text = suite->text;
   facts.always_zero = kPercent * tasks::always_zero_accuracy(*suite);
   facts.page = {{"name", name},
                 {"about", suite->about},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/errors.h"
 #include "core/text.h"
@@ -69,5 +70,18 @@ Csv parse_csv(const std::string& text, const std::string& source, std::size_t ma
   }
   return csv;
 }
+
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) {
+    return text;
+  }
+  std::string quoted = "\"";
+  for (const char letter : text) {
+    quoted += letter == '"' ? "\"\"" : std::string(1, letter);
+  }
+  return quoted + "\"";
+}
+
+std::string csv_cell(double value) { return std::isnan(value) ? "" : fmt::format("{}", value); }
 
 }  // namespace modlab::io

@@ -26,4 +26,9 @@ struct Csv {
 // `max_columns` columns.
 Csv parse_csv(const std::string& text, const std::string& source, std::size_t max_rows, std::size_t max_columns);
 
+// A text as one cell of a table with commas, in quotes where it needs them.
+std::string csv_cell(const std::string& text);
+// A number as one; empty where it is not a number.
+std::string csv_cell(double value);
+
 }  // namespace modlab::io

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/text.h"
+#include "io/csv_file.h"
 #include "io/file.h"
 #include "report/epoch_table.h"
 #include "studies/check_text.h"
@@ -15,47 +16,62 @@
 namespace modlab::report {
 namespace {
 
+using io::csv_cell;
 using studies::Cell;
 using studies::Findings;
 
-std::string csv_text(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) {
-    return text;
-  }
-  std::string quoted = "\"";
-  for (const char letter : text) {
-    quoted += letter == '"' ? "\"\"" : std::string(1, letter);
-  }
-  return quoted + "\"";
+bool is_tuned(const Findings& findings, const std::string& axis) {
+  const std::vector<std::string>& tune = findings.study().analysis.tune;
+  return std::ranges::find(tune, axis) != tune.end();
 }
 
-std::string csv_number(double value) { return std::isnan(value) ? "" : fmt::format("{}", value); }
+// Those axes that some run has a value on, in their order.
+std::vector<std::string> with_values(const Findings& findings, std::vector<std::string> axes) {
+  std::erase_if(axes, [&](const std::string& axis) {
+    return std::ranges::none_of(findings.plan().runs, [&](const studies::PlannedRun& run) {
+      return !findings.plan().value(run, axis).empty();
+    });
+  });
+  return axes;
+}
 
 // Axes that tell cells apart: all but the tuned ones, splits and seeds.
 std::vector<std::string> cell_axes(const Findings& findings) {
-  std::vector<std::string> axes;
-  const std::vector<std::string>& tune = findings.study().analysis.tune;
-  for (const std::string& axis : findings.plan().axes) {
-    if (!experiments::find_setting(axis)->is_replicate() && std::ranges::find(tune, axis) == tune.end()) {
-      axes.push_back(axis);
-    }
-  }
+  std::vector<std::string> axes = findings.plan().axes;
+  std::erase_if(axes, [&](const std::string& axis) {
+    return experiments::find_setting(axis)->is_replicate() || is_tuned(findings, axis);
+  });
+  axes = with_values(findings, std::move(axes));
   if (!findings.study().analysis.restarts.empty()) {
     axes.emplace_back(studies::kRestarts);
   }
   return axes;
 }
 
-// The settings of the grids that some run has, in their order.
-std::vector<std::string> used_axes(const Findings& findings) {
+// What else says which runs stand for a cell: its splits, and on each of them what was chosen.
+std::vector<std::string> choice_axes(const Findings& findings) {
   std::vector<std::string> axes;
-  for (const std::string& axis : findings.plan().axes) {
-    if (std::ranges::any_of(findings.plan().runs,
-                            [&](const studies::PlannedRun& run) { return run.run.values.has(axis); })) {
+  for (const std::string& axis : experiments::setting_names()) {
+    if (experiments::find_setting(axis)->role == settings::Setting::Role::kSplit) {
       axes.push_back(axis);
     }
   }
-  return axes;
+  std::ranges::copy_if(findings.plan().axes, std::back_inserter(axes),
+                       [&](const std::string& axis) { return is_tuned(findings, axis); });
+  return with_values(findings, std::move(axes));
+}
+
+// The runs that selection chose, each in its series.
+std::set<std::pair<std::size_t, std::uint64_t>> chosen_runs(const Findings& findings) {
+  std::set<std::pair<std::size_t, std::uint64_t>> chosen;
+  for (const Cell& cell : findings.cells()) {
+    for (const Cell::Split& split : cell.splits) {
+      for (const studies::Record* record : split.runs) {
+        chosen.emplace(record->run->series, record->run->number());
+      }
+    }
+  }
+  return chosen;
 }
 
 std::string header(const std::vector<std::string>& names) { return join_text(names, ",") + "\n"; }
@@ -96,10 +112,12 @@ std::string CellNames::name(const Cell& cell) const {
 
 std::string runs_csv(const Findings& findings) {
   const studies::StudyPlan& plan = findings.plan();
-  const std::vector<std::string> axes = used_axes(findings);
+  const std::vector<std::string> axes = with_values(findings, plan.axes);
   const std::vector<const experiments::Measure*> measures = findings.measures();
+  const auto chosen = chosen_runs(findings);
   std::vector<std::string> names = {"id", "series"};
   names.insert(names.end(), axes.begin(), axes.end());
+  names.emplace_back("chosen");
   std::vector<std::size_t> columns;
   for (const experiments::Measure* measure : measures) {
     names.push_back(measure->name);
@@ -107,12 +125,13 @@ std::string runs_csv(const Findings& findings) {
   }
   std::string text = header(names);
   for (const studies::Record& record : findings.records()) {
-    text += record.run->id() + "," + csv_text(plan.series[record.run->series]);
+    text += record.run->id() + "," + csv_cell(plan.series[record.run->series]);
     for (const std::string& axis : axes) {
-      text += "," + csv_text(plan.value(*record.run, axis));
+      text += "," + csv_cell(plan.value(*record.run, axis));
     }
+    text += chosen.contains({record.run->series, record.run->number()}) ? ",1" : ",0";
     for (const std::size_t column : columns) {
-      text += "," + csv_number(record.table->at(record.row, column));
+      text += "," + csv_cell(record.table->at(record.row, column));
     }
     text += "\n";
   }
@@ -121,18 +140,22 @@ std::string runs_csv(const Findings& findings) {
 
 std::string chosen_csv(const Findings& findings) {
   const std::vector<std::string> axes = cell_axes(findings);
+  const std::vector<std::string> choices = choice_axes(findings);
   std::vector<std::string> names = {"series"};
   names.insert(names.end(), axes.begin(), axes.end());
-  names.insert(names.end(), {"split", "chosen", "validation", "configurations", "tied"});
+  names.insert(names.end(), choices.begin(), choices.end());
+  names.insert(names.end(), {"validation", "configurations", "tied"});
   std::string text = header(names);
   for (const Cell& cell : findings.cells()) {
     for (const Cell::Split& split : cell.splits) {
-      text += csv_text(findings.value(cell, "series"));
+      text += csv_cell(findings.value(cell, "series"));
       for (const std::string& axis : axes) {
-        text += "," + csv_text(findings.value(cell, axis));
+        text += "," + csv_cell(findings.value(cell, axis));
       }
-      text += fmt::format(",{},{},{},{},{}\n", csv_text(split.name), csv_text(split.settings),
-                          csv_number(split.validation), split.configurations, split.tied);
+      for (const std::string& axis : choices) {
+        text += "," + csv_cell(findings.plan().value(*split.runs.front()->run, axis));
+      }
+      text += fmt::format(",{},{},{}\n", csv_cell(split.validation), split.configurations, split.tied);
     }
   }
   return text;
@@ -146,9 +169,9 @@ std::string means_csv(const Findings& findings) {
   std::string text = header(names);
   const std::vector<const experiments::Measure*> measures = findings.measures();
   for (const Cell& cell : findings.cells()) {
-    std::string start = csv_text(findings.value(cell, "series"));
+    std::string start = csv_cell(findings.value(cell, "series"));
     for (const std::string& axis : axes) {
-      start += "," + csv_text(findings.value(cell, axis));
+      start += "," + csv_cell(findings.value(cell, axis));
     }
     for (const experiments::Measure* measure : measures) {
       const studies::UnitValues units = studies::unit_values({&cell}, measure->name);
@@ -156,9 +179,9 @@ std::string means_csv(const Findings& findings) {
         continue;
       }
       const measures::MeanWithErrors mean = studies::combine_units(units);
-      text += fmt::format("{},{},{},{},{},{},{}\n", start, measure->name, csv_number(mean.mean),
-                          csv_number(mean.error_within), csv_number(mean.error_between), csv_number(mean.deviation),
-                          mean.count);
+      text +=
+          fmt::format("{},{},{},{},{},{},{}\n", start, measure->name, csv_cell(mean.mean), csv_cell(mean.error_within),
+                      csv_cell(mean.error_between), csv_cell(mean.deviation), mean.count);
     }
   }
   return text;
@@ -176,35 +199,35 @@ std::string claims_csv(const std::vector<studies::ClaimResult>& claims) {
   for (const studies::ClaimResult& claim : claims) {
     for (const studies::CheckResult& check : claim.checks) {
       const auto number = [&](double value) {
-        return std::isfinite(value) ? csv_number(check.is_factor ? std::pow(10, value) : value) : "";
+        return std::isfinite(value) ? csv_cell(check.is_factor ? std::pow(10, value) : value) : "";
       };
       const std::optional<studies::Judgement>& general = check.judgement;
       const std::optional<studies::Judgement>& here = check.here;
       const std::vector<std::string> fields = {
-          csv_text(claim.claim->id),
+          csv_cell(claim.claim->id),
           studies::verdict_text(claim.verdict),
           claim.here ? studies::verdict_text(*claim.here) : "",
-          csv_text(check.text),
+          csv_cell(check.text),
           check.measure,
-          csv_text(general ? studies::verdict_text(*general) : studies::verdict_text(check.verdict)),
-          csv_text(check.expectation),
+          csv_cell(general ? studies::verdict_text(*general) : studies::verdict_text(check.verdict)),
+          csv_cell(check.expectation),
           number(check.expected.low),
           number(check.expected.high),
-          general ? csv_text(general->population) : "",
+          general ? csv_cell(general->population) : "",
           general ? number(general->mean) : "",
           general ? number(general->low) : "",
           general ? number(general->high) : "",
-          general ? csv_number(measures::kLevel) : "",
-          general ? csv_number(general->p_wrong) : "",
+          general ? csv_cell(measures::kLevel) : "",
+          general ? csv_cell(general->p_wrong) : "",
           fmt::format("{}", check.splits),
           fmt::format("{}", check.seeds),
           here ? studies::verdict_text(here->verdict) : "",
           here ? number(here->low) : "",
           here ? number(here->high) : "",
-          here ? csv_number(here->p_wrong) : "",
-          check.is_factor ? "factor" : csv_text(check.unit),
-          csv_text(check.covered),
-          csv_text(check.note)};
+          here ? csv_cell(here->p_wrong) : "",
+          check.is_factor ? "factor" : csv_cell(check.unit),
+          csv_cell(check.covered),
+          csv_cell(check.note)};
       text += join_text(fields, ",") + "\n";
     }
   }

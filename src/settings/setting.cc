@@ -176,6 +176,14 @@ std::string Values::text(std::string_view name) const {
   return at ? text_at(*at) : "";
 }
 
+bool Values::speaks_at(std::size_t place) const {
+  const Setting& setting = setting_at(place);
+  const json value = value_at(place);
+  const bool is_empty = value.is_null() || (value.is_array() && value.empty());
+  return setting.role != Setting::Role::kFact && !is_empty &&
+         (setting.is_set_by.empty() || get(setting.is_set_by) != value);
+}
+
 nlohmann::ordered_json Values::to_json() const {
   nlohmann::ordered_json object = nlohmann::ordered_json::object();
   for (std::size_t at = 0; at < size(); ++at) {

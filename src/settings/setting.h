@@ -89,6 +89,9 @@ class Values {
   std::string text_at(std::size_t place) const;
   nlohmann::json value_at(std::size_t place) const;
   std::optional<std::size_t> place(std::string_view name) const;
+  // Whether the value there says something that no other of the run says: it is a setting, it is not empty, and not
+  // what another setting stands for.
+  bool speaks_at(std::size_t place) const;
 
   std::size_t size() const { return row_ ? row_->size() : 0; }
   const Setting& setting_at(std::size_t place) const { return *(*row_)[place].setting; }

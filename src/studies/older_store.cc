@@ -228,6 +228,26 @@ class Upgrade {
   std::int64_t origin_ = 0;
 };
 
+// Schema 4 noted the name of a setting also where it said nothing, or what another setting says.
+void note_settings_again(io::Database& database) {
+  std::vector<std::pair<std::string, std::string>> names;  // and what the view would show of them
+  io::Statement rows = database.prepare("SELECT name FROM setting_names");
+  while (rows.step()) {
+    const std::string name(rows.text(0));
+    if (const settings::Setting* setting = experiments::find_setting(name)) {
+      names.emplace_back(name, setting->is_set_by);
+    }
+  }
+  for (const auto& [name, set_by] : names) {
+    const std::string value = fmt::format("json_extract(settings, '$.{}')", name);
+    const std::string other = set_by.empty() ? "'[]'" : fmt::format("json_extract(settings, '$.{}')", set_by);
+    database.execute(fmt::format(
+        "DELETE FROM setting_names WHERE name = '{0}' AND NOT EXISTS (SELECT 1 FROM runs WHERE {1} IS NOT NULL AND {1} "
+        "IS NOT {2})",
+        name, value, other));
+  }
+}
+
 }  // namespace
 
 std::vector<Origin> older_origins(io::Database& database) {
@@ -248,7 +268,12 @@ void upgraded_copy(const std::string& path, io::Database& copy) {
   copy.execute("DETACH old");
 }
 
-void upgrade_in_place(io::Database& database) {
+void upgrade_in_place(io::Database& database, std::int64_t version) {
+  if (version == kFirstReadAsItIs) {
+    add_tables_of_five(database);
+    note_settings_again(database);
+    return;
+  }
   database.execute("DROP VIEW IF EXISTS run_settings");
   for (const char* name : kOldTables) {
     if (database.integer(fmt::format("SELECT count(*) FROM pragma_table_info('{}')", name)).value_or(0) > 0) {

@@ -14,6 +14,9 @@
 #include "io/json_text.h"
 #include "studies/older_store.h"
 #include "studies/store_tables.h"
+#include "studies/study_plan.h"
+#include "tasks/task_difference.h"
+#include "tasks/task_file.h"
 
 namespace modlab::studies {
 namespace {
@@ -68,28 +71,28 @@ std::optional<std::size_t> ResultTable::column(const std::string& measure) const
   return found == measures_.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - measures_.begin()));
 }
 
-bool Store::exists(const std::string& folder) {
-  std::error_code ignored;
-  return std::filesystem::exists(file_in(folder), ignored);
+Store Store::open(const std::string& folder) {
+  if (std::optional<Store> store = open_if_any(folder)) {
+    return std::move(*store);
+  }
+  throw FormatError(
+      fmt::format("{}: there is no study here; `modlab study run NAME --out {}` makes one", folder, folder));
 }
 
-Store Store::open(const std::string& folder) {
-  const auto no_study = [&] {
-    return FormatError(
-        fmt::format("{}: there is no study here; `modlab study run NAME --out {}` makes one", folder, folder));
-  };
-  if (!exists(folder)) {
-    throw no_study();
+std::optional<Store> Store::open_if_any(const std::string& folder) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(file_in(folder), ignored)) {
+    return std::nullopt;
   }
   // Writable, where it can be: what a killed process left in its journal has to be put in order first.
   Store store(file_in(folder), io::Database(file_in(folder), io::Database::Mode::kWrite));
   store.database_.distrust_schema();
   store.database_.execute("PRAGMA query_only = ON");
   if (store.is_empty()) {
-    throw no_study();  // whoever made it was killed at once
+    return std::nullopt;  // whoever made it was killed at once
   }
   store.check_kind();
-  if (store.version() < kSchemaVersion) {
+  if (store.version() < kFirstReadAsItIs) {
     // Reading changes nothing: an older store is brought up to date in memory.
     store.database_ = io::Database();
     upgraded_copy(store.path_, store.database_);
@@ -99,13 +102,15 @@ Store Store::open(const std::string& folder) {
   return store;
 }
 
-Store Store::open_or_create(const std::string& folder, const StoredStudy& study, const Origin& origin) {
+Store Store::open_or_create(const std::string& folder, const StoredStudy& study, const Origin& origin,
+                            const StudyPlan* plan) {
+  const auto tasks = plan != nullptr ? plan->tasks() : std::map<std::string, experiments::TaskFacts>();
   io::prepare_folder(folder);
   Store store(file_in(folder), io::Database(file_in(folder), io::Database::Mode::kCreate));
   store.database_.distrust_schema();
   // Before anything is written: what is not ours stays as it is.
   if (!store.is_empty()) {
-    store.check_study(folder, study, origin);
+    store.check_fits(study, origin, tasks);
   }
   // Readers do not wait for writers, and a block costs no wait for the disk. A kill loses nothing that was committed.
   store.database_.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
@@ -113,17 +118,25 @@ Store Store::open_or_create(const std::string& folder, const StoredStudy& study,
   if (store.is_empty()) {
     make_tables(store.database_);
   } else {
-    store.check_study(folder, study, origin);  // again: another process may have made it meanwhile
+    store.check_fits(study, origin, tasks);  // again: another process may have made it meanwhile
     if (store.version() < kSchemaVersion) {
-      upgrade_in_place(store.database_);
+      upgrade_in_place(store.database_, store.version());
     }
   }
   store.write_study(study);
+  for (const auto& [name, facts] : tasks) {
+    store.write_task(facts);
+  }
+  if (plan != nullptr) {
+    write_grid(store.database_, *plan);
+  }
   store.origin_ = add_origin(store.database_, origin.machine, MODLAB_VERSION, origin.networks);
   store.make_views();
   transaction.commit();
   return store;
 }
+
+std::string Store::folder() const { return std::filesystem::path(path_).parent_path().string(); }
 
 bool Store::is_empty() { return database_.integer("SELECT count(*) FROM sqlite_master") == 0; }
 
@@ -149,24 +162,26 @@ void Store::check_kind() {
   }
 }
 
-void Store::check_study(const std::string& folder, const StoredStudy& study, const Origin& origin) {
+void Store::check_fits(const StoredStudy& study, const Origin& origin,
+                       const std::map<std::string, experiments::TaskFacts>& tasks) {
   check_kind();
   read_study();
   if (study_.name != study.name) {
     throw ConfigError(
-        fmt::format("{} holds the study {}; choose another folder for {}", folder, study_.name, study.name));
+        fmt::format("{} holds the study {}; choose another folder for {}", folder(), study_.name, study.name));
   }
-  const std::vector<Origin> there = version() < kSchemaVersion ? older_origins(database_) : origins();
+  const std::vector<Origin> there = version() < kFirstReadAsItIs ? older_origins(database_) : origins();
   const auto given = std::ranges::find_if(there, [](const Origin& each) { return !each.networks.empty(); });
   if (given != there.end() && origin.networks.empty()) {
     throw ConfigError(fmt::format(
         "{} holds networks of {}, judged only; name them with --networks, or train in another folder with --out",
-        folder, given->networks));
+        folder(), given->networks));
   }
   if (!origin.networks.empty() && !there.empty() && given == there.end()) {
     throw ConfigError(
-        fmt::format("{} holds networks that were trained here; judge others in another folder with --out", folder));
+        fmt::format("{} holds networks that were trained here; judge others in another folder with --out", folder()));
   }
+  check_tasks(tasks);
 }
 
 std::vector<Origin> Store::origins() {
@@ -207,21 +222,66 @@ void Store::read_study() {
   }
 }
 
-void Store::keep_task(const experiments::TaskFacts& task) {
-  io::Transaction transaction(database_);
-  io::Statement insert = database_.prepare("INSERT OR IGNORE INTO tasks VALUES (?, ?)");
+void Store::write_task(const experiments::TaskFacts& task) {
+  io::Statement insert = database_.prepare("INSERT OR REPLACE INTO tasks VALUES (?, ?)");
   insert.bind(1, task.name).bind(2, task.fingerprint).run();
-  check_task(task);
-  transaction.commit();
+  io::Statement clear = database_.prepare("DELETE FROM task_texts WHERE task = ?");
+  clear.bind(1, task.name).run();
+  io::Statement text = database_.prepare("INSERT INTO task_texts VALUES (?, ?, ?)");
+  text.bind(1, task.name).bind(2, "").bind(3, task.text.text).run();
+  for (const auto& [member, member_text] : task.text.members) {
+    text.bind(1, task.name).bind(2, member).bind(3, member_text).run();
+  }
 }
 
-void Store::check_task(const experiments::TaskFacts& task) {
-  io::Statement stored = database_.prepare("SELECT fingerprint FROM tasks WHERE name = ?");
-  stored.bind(1, task.name);
-  if (stored.step() && stored.text(0) != task.fingerprint) {
-    throw ConfigError(
-        fmt::format("the task {} is not the function it was when {} was begun; put it back or choose another folder",
-                    task.name, path_));
+std::map<std::string, tasks::TaskText> Store::task_texts() {
+  std::map<std::string, tasks::TaskText> texts;
+  if (version() < kSchemaVersion) {
+    return texts;
+  }
+  io::Statement rows = database_.prepare("SELECT task, member, text FROM task_texts");
+  while (rows.step()) {
+    tasks::TaskText& text = texts[std::string(rows.text(0))];
+    (rows.text(1).empty() ? text.text : text.members[std::string(rows.text(1))]) = rows.text(2);
+  }
+  return texts;
+}
+
+tasks::TaskSuite Store::stored_task(const std::string& name, const tasks::TaskText& text) const {
+  try {
+    return tasks::parse_task(text, name);
+  } catch (const UserError& error) {
+    throw damaged(path_, fmt::format("the text of a task cannot be read: {}", error.what()));
+  }
+}
+
+tasks::NamedTasks Store::tasks() {
+  tasks::NamedTasks found;
+  for (const auto& [name, text] : task_texts()) {
+    found[name] = std::make_shared<const tasks::TaskSuite>(stored_task(name, text));
+  }
+  return found;
+}
+
+void Store::check_tasks(const std::map<std::string, experiments::TaskFacts>& tasks) {
+  const std::map<std::string, tasks::TaskText> texts = task_texts();
+  const char* column = version() < kFirstReadAsItIs ? "tables" : "fingerprint";
+  io::Statement stored = database_.prepare(fmt::format("SELECT {} FROM tasks WHERE name = ?", column));
+  for (const auto& [name, task] : tasks) {
+    stored.bind(1, name);
+    const bool is_other = stored.step() && stored.text(0) != task.fingerprint;
+    stored.run();
+    const auto was = texts.find(name);
+    const std::string difference =
+        was == texts.end() || was->second == task.text
+            ? ""
+            : tasks::task_difference(stored_task(name, was->second), tasks::parse_task(task.text, name));
+    if (is_other || !difference.empty()) {
+      throw ConfigError(fmt::format(
+          "the task {} is not the one that the networks in {} learned{}{}; put it back, or train on the changed one in "
+          "another folder with --out",
+          name, folder(), difference.empty() ? "" : ": ", difference));
+    }
   }
 }
 
@@ -253,6 +313,7 @@ std::vector<std::string> Store::result_columns() {
 void Store::add(std::span<const FinishedRun> runs) {
   const std::lock_guard lock(*mutex_);
   io::Transaction transaction(database_);
+  database_.execute("DELETE FROM chosen_runs");
   const std::size_t before = result_count_;
   std::vector<std::string> columns = result_columns();
   add_measures(database_, runs, columns);
@@ -263,6 +324,22 @@ void Store::add(std::span<const FinishedRun> runs) {
   }
   transaction.commit();
   result_count_ = columns.size();
+}
+
+void Store::keep_choices(const std::vector<ChosenRun>& chosen, const std::string& snapshot, std::size_t finished) {
+  io::Transaction transaction(database_);
+  database_.execute("DELETE FROM chosen_runs");
+  if (database_.integer("SELECT count(DISTINCT run) FROM results") == static_cast<std::int64_t>(finished)) {
+    // A run with one snapshot has it under any name.
+    io::Statement insert = database_.prepare(
+        "INSERT OR IGNORE INTO chosen_runs SELECT ?1, run, snapshot FROM results WHERE run = ?2 "
+        "ORDER BY snapshot = ?3 DESC, snapshot = 'best' DESC LIMIT 1");
+    for (const ChosenRun& run : chosen) {
+      const std::string id = settings::id_text(run.run);
+      insert.bind(1, run.series).bind(2, id).bind(3, snapshot).run();
+    }
+  }
+  transaction.commit();
 }
 
 void Store::make_views() { update_views(database_, result_columns()); }

@@ -12,8 +12,11 @@
 #include "experiments/experiment.h"
 #include "io/sqlite.h"
 #include "studies/study.h"
+#include "tasks/tasks_at_hand.h"
 
 namespace modlab::studies {
+
+struct StudyPlan;
 
 using RunSet = std::unordered_set<std::uint64_t>;  // of Run::number
 
@@ -30,6 +33,12 @@ struct StoredStudy {
 struct Origin {
   std::string machine;   // that trained them
   std::string networks;  // files that they were read from, where they were not trained; otherwise empty
+};
+
+// A run that selection chose, to stand for its cell on a split.
+struct ChosenRun {
+  std::string series;
+  std::uint64_t run = 0;
 };
 
 // The measures of many runs in one snapshot, as a table.
@@ -65,23 +74,32 @@ class Store {
  public:
   // Opens the store of a folder for reading.
   static Store open(const std::string& folder);
-  // Opens it for writing, or makes it. Says what is wrong if the store belongs to another study, or its runs come from
-  // elsewhere.
-  static Store open_or_create(const std::string& folder, const StoredStudy& study, const Origin& origin);
-  static bool exists(const std::string& folder);
+  // The same; nothing where there is none.
+  static std::optional<Store> open_if_any(const std::string& folder);
+  // Opens it for writing, or makes it; from now on it is the store of this study with these runs. Throws before
+  // anything is written if it does not fit: see check_fits().
+  static Store open_or_create(const std::string& folder, const StoredStudy& study, const Origin& origin,
+                              const StudyPlan* plan = nullptr);
 
   const StoredStudy& study() const { return study_; }
   // Of its runs, in the order in which they came.
   std::vector<Origin> origins();
-  // A task must stay what it was: runs of different functions under one name cannot be told apart.
-  void check_task(const experiments::TaskFacts& task);
-  // The same, and from now on it is known.
-  void keep_task(const experiments::TaskFacts& task);
+  // The tasks whose text it has. Stores of earlier schemas have none.
+  tasks::NamedTasks tasks();
+  // Says what is wrong if the store belongs to another study, its runs come from elsewhere, or a task is not the one
+  // that they learned.
+  void check_fits(const StoredStudy& study, const Origin& origin,
+                  const std::map<std::string, experiments::TaskFacts>& tasks);
+  // Tasks must stay what they were: runs of different functions under one name cannot be told apart.
+  void check_tasks(const std::map<std::string, experiments::TaskFacts>& tasks);
 
   // The runs that have results.
   RunSet finished();
-  // All or none of them. A run that is there already stays as it is. From any thread.
+  // All or none of them. A run that is there already stays as it is. Nothing is chosen any more. From any thread.
   void add(std::span<const experiments::FinishedRun> runs);
+  // What selection chose in the snapshot under study, when `finished` runs had results; if others have come since then,
+  // nothing is chosen.
+  void keep_choices(const std::vector<ChosenRun>& chosen, const std::string& snapshot, std::size_t finished);
   // Ends writing: everything lies in the one file.
   void close();
 
@@ -99,10 +117,12 @@ class Store {
   bool is_empty();
   std::int64_t version();
   void check_kind();
-  // That this is a store, and of that study.
-  void check_study(const std::string& folder, const StoredStudy& study, const Origin& origin);
+  std::string folder() const;
   void read_study();
   void write_study(const StoredStudy& study);
+  void write_task(const experiments::TaskFacts& task);
+  std::map<std::string, tasks::TaskText> task_texts();
+  tasks::TaskSuite stored_task(const std::string& name, const tasks::TaskText& text) const;
   std::vector<std::string> result_columns();
   void make_views();
 

@@ -26,6 +26,16 @@ CREATE TABLE blobs (run TEXT NOT NULL REFERENCES runs (id), name TEXT NOT NULL, 
 CREATE TABLE setting_names (name TEXT PRIMARY KEY);
 )";
 
+// What a study was about when it was run last: the text of its tasks and of those that they list, its runs, and which
+// of them selection chose.
+constexpr auto kTablesOfFive = R"(
+CREATE TABLE task_texts (task TEXT NOT NULL, member TEXT NOT NULL, text TEXT NOT NULL, PRIMARY KEY (task, member))
+  WITHOUT ROWID;
+CREATE TABLE grid (run TEXT NOT NULL, series TEXT NOT NULL, PRIMARY KEY (run, series)) WITHOUT ROWID;
+CREATE TABLE chosen_runs (series TEXT NOT NULL, run TEXT NOT NULL, snapshot TEXT NOT NULL, PRIMARY KEY (series, run))
+  WITHOUT ROWID;
+)";
+
 std::vector<std::string> known_settings(io::Database& database) {
   std::vector<std::string> names;
   io::Statement rows = database.prepare("SELECT name FROM setting_names ORDER BY rowid");
@@ -41,13 +51,22 @@ bool is_ours(const std::string& name) { return experiments::find_setting(name) !
 
 void make_tables(io::Database& database) {
   database.execute(kTables);
+  add_tables_of_five(database);
   database.execute(fmt::format("PRAGMA application_id = {}", kApplicationId));
+}
+
+void add_tables_of_five(io::Database& database) {
+  database.execute(kTablesOfFive);
   database.execute(fmt::format("PRAGMA user_version = {}", kSchemaVersion));
 }
 
 std::vector<std::string> tables_of(std::int64_t version) {
-  if (version == kSchemaVersion) {
-    return {"study", "tasks", "origins", "runs", "results", "blobs", "setting_names"};
+  if (version >= 4) {
+    std::vector<std::string> names = {"study", "tasks", "origins", "runs", "results", "blobs", "setting_names"};
+    if (version >= 5) {
+      names.insert(names.end(), {"task_texts", "grid", "chosen_runs"});
+    }
+    return names;
   }
   std::vector<std::string> names = {"study", "tasks", "runs", "results", "task_results", "curves", "weights"};
   if (version >= 2) {
@@ -103,7 +122,7 @@ bool add_settings(io::Database& database, std::span<const FinishedRun> runs) {
       continue;
     }
     for (std::size_t at = 0; at < values.size(); ++at) {
-      if (values.setting_at(at).role != settings::Setting::Role::kFact) {
+      if (values.speaks_at(at)) {
         found.insert(values.setting_at(at).name);
       }
     }
@@ -160,6 +179,15 @@ void insert_runs(io::Database& database, std::span<const FinishedRun> runs, cons
   }
 }
 
+void write_grid(io::Database& database, const StudyPlan& plan) {
+  database.execute("DELETE FROM grid; DELETE FROM chosen_runs");
+  io::Statement insert = database.prepare("INSERT OR IGNORE INTO grid VALUES (?, ?)");
+  for (const PlannedRun& run : plan.runs) {
+    const std::string id = run.id();
+    insert.bind(1, id).bind(2, plan.series[run.series]).run();
+  }
+}
+
 void update_views(io::Database& database, const std::vector<std::string>& measures) {
   std::string settings_sql;
   std::string names_sql;
@@ -176,12 +204,17 @@ void update_views(io::Database& database, const std::vector<std::string>& measur
   }
   const std::string wanted[][2] = {
       {"run_settings",
-       fmt::format("CREATE VIEW run_settings AS SELECT id, kind{}, diverged, seconds, machine, version, "
-                   "networks FROM runs LEFT JOIN origins ON origin = number",
+       fmt::format("CREATE VIEW run_settings AS SELECT id, kind, EXISTS (SELECT 1 FROM grid WHERE grid.run = id) AS "
+                   "in_grid{}, diverged, seconds, machine, version, networks FROM runs LEFT JOIN origins ON origin = "
+                   "number",
                    settings_sql)},
-      {"run_results", fmt::format("CREATE VIEW run_results AS SELECT id, kind{}, snapshot{} FROM run_settings JOIN "
-                                  "results ON run = id",
-                                  names_sql, measures_sql)}};
+      {"run_results", fmt::format("CREATE VIEW run_results AS SELECT id, kind, in_grid{}, snapshot{} FROM run_settings "
+                                  "JOIN results ON run = id",
+                                  names_sql, measures_sql)},
+      {"chosen", fmt::format("CREATE VIEW chosen AS SELECT series, id, kind{}, chosen_runs.snapshot{} FROM chosen_runs "
+                             "JOIN run_settings ON id = chosen_runs.run JOIN results ON results.run = chosen_runs.run "
+                             "AND results.snapshot = chosen_runs.snapshot",
+                             names_sql, measures_sql)}};
   for (const auto& [name, sql] : wanted) {
     io::Statement row = database.prepare("SELECT sql FROM sqlite_master WHERE name = ?");
     row.bind(1, name);

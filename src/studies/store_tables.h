@@ -7,14 +7,17 @@
 
 #include "experiments/experiment.h"
 #include "io/sqlite.h"
+#include "studies/study_plan.h"
 
 // The tables of a store, and how rows come into them.
 namespace modlab::studies {
 
 inline constexpr std::int64_t kApplicationId = 0x6d6f646c;  // "modl"
-inline constexpr std::int64_t kSchemaVersion = 4;
+inline constexpr std::int64_t kSchemaVersion = 5;
 
 void make_tables(io::Database& database);
+// What schema 5 has and schema 4 had not.
+void add_tables_of_five(io::Database& database);
 // Those that a store of that schema has.
 std::vector<std::string> tables_of(std::int64_t version);
 
@@ -26,12 +29,16 @@ std::int64_t add_origin(io::Database& database, std::string_view machine, std::s
 void add_measures(io::Database& database, std::span<const experiments::FinishedRun> runs,
                   std::vector<std::string>& columns);
 
-// Notes the names of settings; whether some of them are new.
+// Notes the names of the settings that some run has a value for; whether some of them are new. One that another setting
+// stands for is noted where it differs from it.
 bool add_settings(io::Database& database, std::span<const experiments::FinishedRun> runs);
 
 // `measures` are the columns that `results` has, and must hold all that the runs have. A run that is there stays.
 void insert_runs(io::Database& database, std::span<const experiments::FinishedRun> runs,
                  const std::vector<std::string>& measures, std::int64_t origin);
+
+// The runs that the study has now, by series. Nothing is chosen of them yet.
+void write_grid(io::Database& database, const StudyPlan& plan);
 
 // Settings and measures as columns, for whoever asks in SQL: those that the store has.
 void update_views(io::Database& database, const std::vector<std::string>& measures);

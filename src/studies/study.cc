@@ -372,8 +372,10 @@ Study load_study(const std::string& name_or_path) {
   const bool is_path =
       name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".yaml") || name_or_path.ends_with(".yml");
   if (is_path) {
-    return parse_study(io::read_file(name_or_path, kMaxBytes), std::filesystem::path(name_or_path).stem().string(),
-                       name_or_path);
+    const std::filesystem::path path = name_or_path;
+    Study study = parse_study(io::read_file(name_or_path, kMaxBytes), path.stem().string(), name_or_path);
+    study.folder = path.parent_path().string();
+    return study;
   }
   for (const EmbeddedFile& file : std::span(kBuiltinStudies, kBuiltinStudiesCount)) {
     if (name_or_path == file.name) {

@@ -48,6 +48,8 @@ struct Figure {
   std::vector<std::string> measures;
   Selector where;
   std::optional<std::vector<std::string>> tune;  // instead of the study's
+
+  friend bool operator==(const Figure&, const Figure&) = default;
 };
 
 // One sentence that numbers can contradict. claims.h says what each kind computes.
@@ -67,6 +69,8 @@ struct Check {
   std::map<std::string, double> then;   // ... have these
   Selector best;                        // best_at
   std::string text;                     // in words, instead of the ones made from the above
+
+  friend bool operator==(const Check&, const Check&) = default;
 };
 
 struct Claim {
@@ -78,6 +82,8 @@ struct Claim {
   std::vector<std::string> over;  // axes that both sides of a comparison share
   std::optional<std::vector<std::string>> tune;
   std::vector<Check> checks;
+
+  friend bool operator==(const Claim&, const Claim&) = default;
 };
 
 struct Grid {
@@ -112,6 +118,7 @@ struct Study {
 
   std::string text;    // the YAML itself: a store keeps it
   std::string source;  // its path or name, for messages
+  std::string folder;  // of its file: paths of tasks are relative to it
 };
 
 // A built-in name, or the path of a YAML file. Throws ConfigError or FormatError with the file, the line and the way

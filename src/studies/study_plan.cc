@@ -46,32 +46,6 @@ void sort_parameters(std::vector<Choices>& parameters) {
   std::ranges::stable_sort(parameters, {}, rank);
 }
 
-// What a grid varies, each level above replacing the one below: the study, the grid, the preset, the preset's words on
-// the series.
-std::vector<Choices> merged_parameters(const Study& study, const Grid& grid, const Preset* preset) {
-  std::vector<Choices> parameters = study.parameters;
-  merge(parameters, grid.parameters);
-  if (preset != nullptr) {
-    merge(parameters, preset->parameters);
-    if (const auto own = preset->series.find(grid.series); own != preset->series.end()) {
-      merge(parameters, own->second);
-    }
-  }
-  sort_parameters(parameters);
-  return parameters;
-}
-
-// The grids that a preset does not leave out.
-std::vector<const Grid*> grids_of(const Study& study, const Preset* preset) {
-  std::vector<const Grid*> grids;
-  for (const Grid& grid : study.grids) {
-    if (preset == nullptr || std::ranges::find(preset->without, grid.series) == preset->without.end()) {
-      grids.push_back(&grid);
-    }
-  }
-  return grids;
-}
-
 // The part of a grid that has one kind: task and model, and what else means something to such runs.
 struct Patch {
   const experiments::Experiment* kind = nullptr;
@@ -294,6 +268,27 @@ std::map<std::string, experiments::TaskFacts> StudyPlan::tasks() const {
   return facts;
 }
 
+std::vector<Grid> preset_grids(const Study& study, const std::string& preset_name) {
+  const Preset* preset = find_preset(study, preset_name);
+  std::vector<Grid> grids;
+  for (const Grid& grid : study.grids) {
+    if (preset != nullptr && std::ranges::find(preset->without, grid.series) != preset->without.end()) {
+      continue;
+    }
+    std::vector<Choices> parameters = study.parameters;
+    merge(parameters, grid.parameters);
+    if (preset != nullptr) {
+      merge(parameters, preset->parameters);
+      if (const auto own = preset->series.find(grid.series); own != preset->series.end()) {
+        merge(parameters, own->second);
+      }
+    }
+    sort_parameters(parameters);
+    grids.push_back({grid.series, std::move(parameters)});
+  }
+  return grids;
+}
+
 StudyPlan plan_study(const Study& study, const std::string& preset_name) {
   const Preset* preset = find_preset(study, preset_name);
   StudyPlan plan;
@@ -303,21 +298,20 @@ StudyPlan plan_study(const Study& study, const std::string& preset_name) {
   plan.runs.reserve(count);
   std::unordered_set<std::uint64_t> seen(count);  // run and series
   std::set<const experiments::Experiment*> used;
-  for (const Grid* grid : grids_of(study, preset)) {
-    const std::vector<Choices> parameters = merged_parameters(study, *grid, preset);
-    for (const Choices& choice : parameters) {
+  for (const Grid& grid : preset_grids(study, preset_name)) {
+    for (const Choices& choice : grid.parameters) {
       if (std::ranges::find(plan.axes, choice.name) == plan.axes.end()) {
         plan.axes.push_back(choice.name);
       }
     }
-    for (const Patch& patch : patches_of(parameters)) {
+    for (const Patch& patch : patches_of(grid.parameters)) {
       used.insert(patch.kind);
       const settings::Values::Row* last = nullptr;
       std::size_t series = 0;
-      expand(patch, parameters, "study " + study.name, [&](Run&& run) {
+      expand(patch, grid.parameters, "study " + study.name, [&](Run&& run) {
         if (run.values.row() != last) {
           last = run.values.row();
-          const std::string name = grid->series.empty() ? run.values.text("model") : grid->series;
+          const std::string name = grid.series.empty() ? run.values.text("model") : grid.series;
           const auto found = std::ranges::find(plan.series, name);
           series = static_cast<std::size_t>(found - plan.series.begin());
           if (found == plan.series.end()) {
@@ -354,10 +348,9 @@ std::vector<Run> all_combinations(std::vector<Choices> choices) {
 }
 
 std::size_t count_runs(const Study& study, const std::string& preset_name) {
-  const Preset* preset = find_preset(study, preset_name);
   std::size_t total = 0;
-  for (const Grid* grid : grids_of(study, preset)) {
-    total = std::max(total, total + total_size(patches_of(merged_parameters(study, *grid, preset))));
+  for (const Grid& grid : preset_grids(study, preset_name)) {
+    total = std::max(total, total + total_size(patches_of(grid.parameters)));
   }
   return total;
 }

@@ -35,6 +35,10 @@ struct StudyPlan {
   std::map<std::string, experiments::TaskFacts> tasks() const;
 };
 
+// The grids of a preset, each with the values of all its settings: what the study says, the grid itself, the preset,
+// and the preset of its series, each replacing what stands before it. Throws ConfigError for an unknown preset.
+std::vector<Grid> preset_grids(const Study& study, const std::string& preset);
+
 // Throws ConfigError for an unknown preset, for a cell that is impossible, which it names, and for more runs than a
 // machine can plan.
 StudyPlan plan_study(const Study& study, const std::string& preset);

@@ -8,6 +8,8 @@
 
 #include "core/errors.h"
 #include "core/text.h"
+#include "studies/study_difference.h"
+#include "tasks/task_file.h"
 
 namespace modlab::studies {
 namespace {
@@ -40,6 +42,63 @@ Study with_overrides(Study study, const std::vector<std::string>& overrides) {
   return study;
 }
 
+// The tasks of a preset, by the names that the study has for them.
+tasks::NamedTasks tasks_of(const Study& study, const std::string& preset) {
+  tasks::NamedTasks found;
+  for (const Grid& grid : preset_grids(study, preset)) {
+    for (const Choices& choice : grid.parameters) {
+      if (experiments::find_setting(choice.name)->role != settings::Setting::Role::kTask) {
+        continue;
+      }
+      for (const std::string& name : choice.values) {
+        if (!found.contains(name)) {
+          found[name] = std::make_shared<const tasks::TaskSuite>(tasks::load_task_from(study.folder, name));
+        }
+      }
+    }
+  }
+  return found;
+}
+
+StoredStudy stored_form(const StudyRequest& request) {
+  return {request.study.name, request.study.text, request.study.source, request.preset, request.overrides};
+}
+
+Study study_in(Store& store) {
+  const StoredStudy& stored = store.study();
+  return with_overrides(parse_study(stored.text, stored.name, stored.source), stored.overrides);
+}
+
+// Finished runs that a plan does not have.
+std::size_t runs_besides(const StudyPlan& plan, RunSet finished) {
+  for (const PlannedRun& run : plan.runs) {
+    finished.erase(run.number());
+  }
+  return finished.size();
+}
+
+// What became of the study since it was run there last, and what that means for the runs.
+std::string changes_since(Store& before, const StudyRequest& request, const StudyPlan& plan) {
+  std::string difference;
+  try {
+    difference = study_difference(study_in(before), before.study().preset, request.study, request.preset);
+  } catch (const UserError&) {
+    difference = "this version of modlab does not read its file as it was";
+  }
+  if (difference.empty()) {
+    return "";
+  }
+  const RunSet finished = before.finished();
+  const std::size_t besides = runs_besides(plan, finished);
+  return fmt::format(
+      "The study in {} has changed: {}. {}", request.folder, difference,
+      besides == 0
+          ? fmt::format("All of its {} runs are still in the grid.", finished.size())
+          : fmt::format("{} of its {} runs are not in the grid any more: they stay in the store with in_grid 0, report "
+                        "and tables leave them out; --out keeps the two apart.",
+                        besides, finished.size()));
+}
+
 }  // namespace
 
 Study study_with(const std::string& name_or_path, const std::vector<std::string>& overrides) {
@@ -52,37 +111,38 @@ StudyRequest make_request(const std::string& name_or_path, const std::vector<std
   request.overrides = overrides;
   request.study = study_with(name_or_path, overrides);
   request.preset = preset.empty() ? request.study.default_preset : preset;
-  find_preset(request.study, request.preset);
+  request.tasks = tasks::TasksAtHand(tasks_of(request.study, request.preset));
   request.folder =
       !folder.empty() ? folder : "results/" + request.study.name + (request.preset.empty() ? "" : "-" + request.preset);
   return request;
 }
 
 RunSet finished_in(const std::string& folder) {
-  return Store::exists(folder) ? Store::open(folder).finished() : RunSet();
+  std::optional<Store> store = Store::open_if_any(folder);
+  return store ? store->finished() : RunSet();
 }
 
 StudyInWork::StudyInWork(const StudyRequest& request, const experiments::Resources& resources,
                          const std::vector<std::string>& network_files)
-    : plan_(plan_study(request.study, request.preset)) {
+    : tasks_(request.tasks), study_(request.study), plan_(plan_study(request.study, request.preset)) {
   const bool is_given = !network_files.empty();
+  const Origin origin = {is_given ? "" : machine_text(resources), file_names(network_files)};
+  RunSet finished;
+  if (std::optional<Store> before = Store::open_if_any(request.folder)) {
+    before->check_fits(stored_form(request), origin, plan_.tasks());
+    finished = before->finished();
+    changes_ = changes_since(*before, request, plan_);
+  }
   if (is_given) {
     try {
       batch_.emplace(Batch::of_networks(missing_runs(plan_, {}), network_files));
     } catch (const ConfigError& error) {
       throw ConfigError(fmt::format("study {}: {}", request.study.name, error.what()));
     }
+  } else {
+    batch_.emplace(missing_runs(plan_, finished), resources, wanted_for(plan_.keep));
   }
-  const Origin origin = {is_given ? "" : machine_text(resources), file_names(network_files)};
-  store_.emplace(Store::open_or_create(
-      request.folder, {request.study.name, request.study.text, request.study.source, request.preset, request.overrides},
-      origin));
-  for (const auto& [name, facts] : plan_.tasks()) {
-    store_->keep_task(facts);
-  }
-  if (!is_given) {
-    batch_.emplace(missing_runs(plan_, store_->finished()), resources, wanted_for(plan_.keep));
-  }
+  store_.emplace(Store::open_or_create(request.folder, stored_form(request), origin, &plan_));
 }
 
 StudyInWork::~StudyInWork() {
@@ -97,15 +157,29 @@ void StudyInWork::execute() {
   batch_->execute([this](std::vector<experiments::FinishedRun>&& finished) { store_->add(finished); });
 }
 
+const Findings& StudyInWork::finish() {
+  findings_.emplace(study_, plan_, *store_);
+  std::vector<ChosenRun> chosen;
+  for (const Cell& cell : findings_->cells()) {
+    for (const Cell::Split& split : cell.splits) {
+      for (const Record* record : split.runs) {
+        chosen.push_back({plan_.series[record->run->series], record->run->number()});
+      }
+    }
+  }
+  store_->keep_choices(chosen, study_.analysis.snapshot, findings_->table().size());
+  return *findings_;
+}
+
 OpenedStudy::OpenedStudy(const std::string& folder)
     : store_(Store::open(folder)),
-      study_(with_overrides(parse_study(store_.study().text, store_.study().name, store_.study().source),
-                            store_.study().overrides)),
+      tasks_(store_.tasks()),
+      study_(study_in(store_)),
       plan_(plan_study(study_, store_.study().preset)) {
-  for (const auto& [name, facts] : plan_.tasks()) {
-    store_.check_task(facts);
-  }
+  store_.check_tasks(plan_.tasks());
 }
+
+std::size_t OpenedStudy::other_runs() { return runs_besides(plan_, store_.finished()); }
 
 const Findings& OpenedStudy::findings() {
   if (!findings_) {
@@ -114,12 +188,18 @@ const Findings& OpenedStudy::findings() {
   return *findings_;
 }
 
-experiments::Run stored_run(Store& store, const std::string& id) {
-  std::optional<experiments::Run> run = store.run(id);
-  if (!run) {
-    throw ConfigError(fmt::format("{} has no run '{}'; `modlab export` lists them", store.path(), id));
+StoredRuns stored_runs(const std::string& folder, const std::vector<std::string>& ids) {
+  Store store = Store::open(folder);
+  StoredRuns found;
+  found.tasks = tasks::TasksAtHand(store.tasks());
+  for (const std::string& id : ids) {
+    std::optional<experiments::Run> run = store.run(id);
+    if (!run) {
+      throw ConfigError(fmt::format("{} has no run '{}'; `modlab export` lists them", store.path(), id));
+    }
+    found.runs.push_back(std::move(*run));
   }
-  return std::move(*run);
+  return found;
 }
 
 }  // namespace modlab::studies

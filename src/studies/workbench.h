@@ -15,12 +15,14 @@ namespace modlab::studies {
 // What a study trains, with everything that was said about it: "lr=0.1", "series=dense".
 Study study_with(const std::string& name_or_path, const std::vector<std::string>& overrides);
 
-// A study to run: its file, a preset of it, and where the results go.
+// A study to run: its file, a preset of it, and where the results go. While it lives, the names of its tasks mean those
+// that it names: files are looked for beside its own.
 struct StudyRequest {
   Study study;
   std::string preset;
   std::string folder;
   std::vector<std::string> overrides;
+  tasks::TasksAtHand tasks;
 };
 // An empty preset is the study's own, an empty folder results/STUDY-PRESET. Throws ConfigError.
 StudyRequest make_request(const std::string& name_or_path, const std::vector<std::string>& overrides,
@@ -33,7 +35,7 @@ RunSet finished_in(const std::string& folder);
 class StudyInWork {
  public:
   // Plans and opens the store, or makes it. With `network_files` networks of others take the place of runs, and nothing
-  // is trained. Throws before anything is written if the study cannot be run there.
+  // is trained. If the study cannot be run there, it throws and has changed nothing.
   StudyInWork(const StudyRequest& request, const experiments::Resources& resources,
               const std::vector<std::string>& network_files = {});
   // However it ends, the store is left as one file.
@@ -42,19 +44,28 @@ class StudyInWork {
   StudyInWork& operator=(const StudyInWork&) = delete;
 
   const StudyPlan& plan() const { return plan_; }
+  Store& store() { return *store_; }
+  // Where the folder held the study in another form: what differs, and what becomes of the runs; otherwise empty.
+  const std::string& changes() const { return changes_; }
   // What is still to do: nothing, one batch, or what is left of it after execute() was stopped.
   std::size_t missing();
   Batch& batch() { return *batch_; }
   // Carries out what is missing; finished runs are committed as they finish.
   void execute();
+  // What was found; from now on the store says which runs were chosen.
+  const Findings& finish();
 
  private:
+  tasks::TasksAtHand tasks_;
+  Study study_;
   StudyPlan plan_;
+  std::string changes_;
   std::optional<Batch> batch_;
   std::optional<Store> store_;
+  std::optional<Findings> findings_;
 };
 
-// A study as its folder has it: read again from the store, planned again, and what it has found.
+// A study as its folder has it: read again from the store, planned again, and what it has found. Needs no other file.
 class OpenedStudy {
  public:
   explicit OpenedStudy(const std::string& folder);
@@ -66,15 +77,23 @@ class OpenedStudy {
   const StudyPlan& plan() const { return plan_; }
   // Reads all results at the first call.
   const Findings& findings();
+  // How many finished runs the store has besides those of the study as it is now.
+  std::size_t other_runs();
 
  private:
   Store store_;
+  tasks::TasksAtHand tasks_;
   Study study_;
   StudyPlan plan_;
   std::optional<Findings> findings_;
 };
 
-// A run of a folder's store by its name, to be carried out again. Throws ConfigError if there is none.
-experiments::Run stored_run(Store& store, const std::string& id);
+// Runs of a folder's store by their names, to be carried out again, with the tasks that they name.
+struct StoredRuns {
+  tasks::TasksAtHand tasks;
+  std::vector<experiments::Run> runs;
+};
+// Throws ConfigError if there is no such run.
+StoredRuns stored_runs(const std::string& folder, const std::vector<std::string>& ids);
 
 }  // namespace modlab::studies

@@ -10,7 +10,7 @@ namespace {
 
 struct Shelf {
   std::mutex mutex;
-  std::vector<std::shared_ptr<const NamedTasks>> all;
+  std::vector<const NamedTasks*> all;
 };
 
 Shelf& shelf() {
@@ -20,26 +20,19 @@ Shelf& shelf() {
 
 }  // namespace
 
-TasksAtHand::TasksAtHand(NamedTasks tasks) : tasks_(std::make_shared<const NamedTasks>(std::move(tasks))) {
+TasksAtHand::TasksAtHand(NamedTasks tasks)
+    : tasks_(new NamedTasks(std::move(tasks)), [](const NamedTasks* gone) {
+        const std::lock_guard lock(shelf().mutex);
+        std::erase(shelf().all, gone);
+        delete gone;
+      }) {
   const std::lock_guard lock(shelf().mutex);
-  shelf().all.push_back(tasks_);
-}
-
-TasksAtHand::~TasksAtHand() {
-  if (tasks_) {
-    const std::lock_guard lock(shelf().mutex);
-    std::erase(shelf().all, tasks_);
-  }
-}
-
-TasksAtHand& TasksAtHand::operator=(TasksAtHand&& other) noexcept {
-  std::swap(tasks_, other.tasks_);
-  return *this;
+  shelf().all.push_back(tasks_.get());
 }
 
 std::shared_ptr<const TaskSuite> task_at_hand(const std::string& name) {
   const std::lock_guard lock(shelf().mutex);
-  for (const std::shared_ptr<const NamedTasks>& tasks : shelf().all | std::views::reverse) {
+  for (const NamedTasks* tasks : shelf().all | std::views::reverse) {
     if (const auto found = tasks->find(name); found != tasks->end()) {
       return found->second;
     }
