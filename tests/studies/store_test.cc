@@ -12,6 +12,7 @@
 #include "io/inflate.h"
 #include "small_images.h"
 #include "studies/made_up_study.h"
+#include "tasks/task_file.h"
 
 namespace modlab::studies {
 namespace {
@@ -204,18 +205,23 @@ TEST_F(StoreTest, ARunWithoutResultsIsNotFinished) {
 }
 
 // Stores that earlier versions wrote, and what those said of them.
-class OlderStore : public StoreTest, public testing::WithParamInterface<const char*> {
+struct Older {
+  const char* name;
+  int schema;
+};
+class OlderStore : public StoreTest, public testing::WithParamInterface<Older> {
  protected:
   OlderStore() {
     // Runs on images name their files as they lay beside the study.
     test::SmallImages().write(folder_);
     std::filesystem::current_path(folder_.path());
     std::filesystem::create_directory(folder());
-    const std::string packed = io::read_file(MODLAB_TEST_DIR "/data/stores/" + name() + "-3.sqlite.gz", 1 << 20);
+    const std::string packed = io::read_file(
+        MODLAB_TEST_DIR "/data/stores/" + name() + "-" + std::to_string(GetParam().schema) + ".sqlite.gz", 1 << 20);
     folder_.write("out/study.sqlite", io::inflate_stream(packed, io::Wrapping::kGzip, 1 << 24, "a store"));
   }
   ~OlderStore() override { std::filesystem::current_path(before_); }
-  static std::string name() { return GetParam(); }
+  static std::string name() { return GetParam().name; }
 
   std::filesystem::path before_ = std::filesystem::current_path();
 
@@ -265,10 +271,10 @@ TEST_P(OlderStore, IsReadAsItIsAndBroughtUpToDateByAWriter) {
     expect_all(store);
   }
   EXPECT_EQ(folder_.read("out/study.sqlite"), before) << "reading changes nothing";
-  EXPECT_EQ(version(), 3);
+  EXPECT_EQ(version(), GetParam().schema);
   for (const bool again : {false, true}) {
     Store store = make(name());
-    EXPECT_EQ(version(), 4);
+    EXPECT_EQ(version(), 5);
     EXPECT_EQ(store.finished().contains(run_of("a").number), again);
     store.add(std::vector{finished_run("a", 200)});
     store.close();
@@ -280,8 +286,27 @@ TEST_P(OlderStore, IsReadAsItIsAndBroughtUpToDateByAWriter) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, OlderStore, testing::Values("bits", "images", "sculpt"),
-                         [](const auto& kind) { return std::string(kind.param); });
+TEST_P(OlderStore, GoesOnAsTheStudyThatItIs) {
+  const StoredStudy was = Store::open(folder()).study();
+  const Study study = parse_study(was.text, was.name, was.source);
+  const StudyPlan plan = plan_study(study, was.preset);
+  Store store = Store::open_or_create(folder(), was, kHere, &plan);
+  EXPECT_TRUE(missing_runs(plan, store.finished()).empty()) << "no run has another name now";
+  EXPECT_EQ(store.tasks().size(), plan.tasks().size());
+  store.close();
+  io::Database database(file(), io::Database::Mode::kRead);
+  EXPECT_EQ(database.integer("SELECT count(*) FROM run_settings WHERE in_grid"), plan.runs.size());
+  EXPECT_EQ(database.integer("SELECT count(*) FROM pragma_table_info('run_results') WHERE name IN ('lr_input', "
+                             "'lr_module')"),
+            0)
+      << "lr_structural says it";
+  EXPECT_EQ(database.integer("SELECT count(*) FROM pragma_table_info('run_results') WHERE name = 'lr_structural'"),
+            name() == "sculpt" ? 0 : 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, OlderStore,
+                         testing::Values(Older{"bits", 3}, Older{"images", 3}, Older{"sculpt", 3}, Older{"bits", 4}),
+                         [](const auto& older) { return older.param.name + std::to_string(older.param.schema); });
 
 TEST_F(StoreTest, TheStudyComesBackAsItWas) {
   make();
@@ -389,7 +414,7 @@ TEST_F(StoreTest, TheFolderOfAnotherStudyIsRefused) {
 
 TEST_F(StoreTest, NoStudyAtAll) {
   expect_refused([&] { Store::open(folder()); }, {"out", "there is no study here", "modlab study run"});
-  EXPECT_FALSE(Store::exists(folder()));
+  EXPECT_FALSE(Store::open_if_any(folder()));
   // What is left if whoever made it was killed at once.
   std::filesystem::create_directory(folder());
   folder_.write("out/study.sqlite", "");
@@ -407,30 +432,117 @@ TEST_F(StoreTest, PlacesThatCannotBeWritten) {
   }
 }
 
-TEST_F(StoreTest, ATaskThatChangedIsRefused) {
-  const auto facts = [](const char* name, const char* task) {
-    experiments::TaskFacts found = *experiments::bits().task_facts(task);
-    found.name = name;
-    return found;
+// A plan whose task mine.yaml is such and such.
+struct OwnTask {
+  explicit OwnTask(const std::string& yaml)
+      : tasks({{"mine.yaml", std::make_shared<const tasks::TaskSuite>(tasks::parse_task({yaml, {}}, "mine.yaml"))}}),
+        plan(plan_study(parse_study("parameters: {task: mine.yaml, model: dense, seed: [0, 1]}\n", "mine", "mine"),
+                        "")) {}
+
+  tasks::TasksAtHand tasks;
+  StudyPlan plan;
+};
+
+TEST_F(StoreTest, ATaskThatChangedIsRefusedAndNothingChanges) {
+  const std::string before = "inputs: 4\nlevels: [{a: AND x0 x1, b: OR x2 x3}]\noutputs: [a, b]\n";
+  const std::string after = "inputs: 4\nlevels: [{a: AND x0 x1, b: XOR x2 x3}]\noutputs: [a, b]\n";
+  // The same function by other gates: networks would be compared with another structure.
+  const std::string rewired = "inputs: 4\nlevels: [{a: AND x0 x1, b: NAND !x2 !x3}]\noutputs: [a, b]\n";
+  const std::string renamed = "about: new\n" + before;
+  StoredStudy other = stored("mine");
+  other.text = "parameters: {lr: 0.9}\n";
+  {
+    const OwnTask own(before);
+    Store::open_or_create(folder(), stored("mine"), kHere, &own.plan).close();
+  }
+  const std::string bytes = folder_.read("out/study.sqlite");
+  for (const auto& [text, words] : {std::pair{after, "output y1 differs in 4 of 16 rows"},
+                                    std::pair{rewired, "b was OR(x2, x3) and is NAND(!x2, !x3)"}}) {
+    const OwnTask own(text);
+    expect_refused([&] { Store::open_or_create(folder(), other, kHere, &own.plan); },
+                   {"mine.yaml", words, "put it back", "--out"});
+    EXPECT_EQ(folder_.read("out/study.sqlite"), bytes);
+    expect_refused([&] { Store::open(folder()).check_tasks(own.plan.tasks()); }, {"mine.yaml", words});
+  }
+  const OwnTask own(renamed);
+  Store store = Store::open_or_create(folder(), other, kHere, &own.plan);
+  EXPECT_EQ(store.tasks().at("mine.yaml")->about, "new");
+  EXPECT_EQ(store.study().text, other.text);
+}
+
+TEST_F(StoreTest, TextsOfTasksThatAreNoTasksAreDamage) {
+  {
+    const OwnTask own("inputs: 1\nlevels: [{a: ID x0}]\noutputs: [a]\n");
+    Store::open_or_create(folder(), stored("mine"), kHere, &own.plan).close();
+  }
+  for (const char* text : {"'inputs: 99'", "x'00ff'", "''", "7"}) {
+    execute("UPDATE task_texts SET text = " + std::string(text));
+    expect_refused([&] { Store::open(folder()).tasks(); }, {"study.sqlite", "damaged"});
+  }
+}
+
+TEST_F(StoreTest, ChosenRunsAreThoseOfTheRunsThatAreThere) {
+  const auto chosen = [&] {
+    std::string text;
+    io::Database database(file(), io::Database::Mode::kRead);
+    io::Statement rows = database.prepare("SELECT series, id, snapshot, seed, test_loss FROM chosen ORDER BY id");
+    while (rows.step()) {
+      text += fmt::format("{} {} {} {}\n", rows.text(0), rows.text(1) == id_of("a") ? "a" : "b", rows.text(2),
+                          rows.real(4));
+    }
+    return text;
+  };
+  Store store = make();
+  FinishedRun single = finished_run("b", 100);
+  single.result.snapshots.erase("last");
+  store.add(std::vector{finished_run("a", 0), single});
+  EXPECT_EQ(chosen(), "");
+  store.keep_choices({{"s", run_of("a").number}, {"t", run_of("a").number}}, "best", 2);
+  EXPECT_EQ(chosen(), fmt::format("s a best {0}\nt a best {0}\n", distinct(0).snapshots.at("best").at("test_loss")));
+  store.keep_choices({{"s", run_of("a").number}, {"s", run_of("b").number}}, "last", 2);
+  EXPECT_NE(chosen().find(fmt::format("s a last {}\n", distinct(0).snapshots.at("last").at("test_loss"))),
+            std::string::npos);
+  EXPECT_NE(chosen().find(fmt::format("s b best {}\n", distinct(100).snapshots.at("best").at("test_loss"))),
+            std::string::npos)
+      << "its only snapshot";
+  // Another process has brought runs since selection looked.
+  store.keep_choices({{"s", run_of("a").number}}, "best", 1);
+  EXPECT_EQ(chosen(), "");
+  store.keep_choices({{"s", run_of("a").number}}, "best", 2);
+  EXPECT_NE(chosen(), "");
+  store.add(std::vector{finished_run("c", 300)});
+  EXPECT_EQ(chosen(), "") << "what is added may change the choice";
+  store.keep_choices({{"s", run_of("a").number}}, "best", 3);
+  const StudyPlan plan = plan_study(parse_study("parameters: {task: depth1, model: dense}\n", "mine", "mine"), "");
+  Store::open_or_create(folder(), stored("mine"), kHere, &plan);
+  EXPECT_EQ(chosen(), "") << "and so may another grid";
+}
+
+TEST_F(StoreTest, RunsOfEarlierGridsAreToldApart) {
+  const auto plan_of = [](const std::string& grid) {
+    return plan_study(parse_study("parameters: {task: depth1, model: dense}\ngrids:\n" + grid, "mine", "mine"), "");
+  };
+  const StudyPlan first = plan_of("  - {series: few, parameters: {seed: [0, 1]}}\n");
+  const StudyPlan second =
+      plan_of("  - {series: few, parameters: {seed: 1}}\n  - {series: more, parameters: {seed: [1, 2]}}\n");
+  const auto add_all = [](Store& store, const StudyPlan& plan) {
+    for (const PlannedRun& run : plan.runs) {
+      store.add(std::vector{FinishedRun{&run.run, distinct(1)}});
+    }
   };
   {
-    Store store = make();
-    store.check_task(facts("mine.yaml", "depth2"));  // nobody has said anything yet
-    store.keep_task(facts("mine.yaml", "depth1"));
-    store.keep_task(facts("mine.yaml", "depth1"));
-    store.keep_task(facts("suite", "A+B"));
-    expect_refused([&] { store.keep_task(facts("mine.yaml", "depth2")); }, {"mine.yaml", "choose another folder"});
-    expect_refused([&] { store.keep_task(facts("suite", "A+C")); }, {"suite", "choose another folder"});
-    expect_refused([&] { store.keep_task(facts("suite", "depth2")); }, {"suite"});
-    store.keep_task(facts("other.yaml", "depth2"));
+    Store store = Store::open_or_create(folder(), stored("mine"), kHere, &first);
+    add_all(store, first);
   }
-  // Also by the next process, and by one that only reads.
-  Store again = make();
-  again.keep_task(facts("mine.yaml", "depth1"));
-  expect_refused([&] { again.keep_task(facts("mine.yaml", "depth2")); }, {"mine.yaml"});
-  Store reader = Store::open(folder());
-  reader.check_task(facts("mine.yaml", "depth1"));
-  expect_refused([&] { reader.check_task(facts("mine.yaml", "depth2")); }, {"mine.yaml", "put it back"});
+  Store store = Store::open_or_create(folder(), stored("mine"), kHere, &second);
+  add_all(store, second);
+  io::Database database(file(), io::Database::Mode::kRead);
+  EXPECT_EQ(database.integer("SELECT group_concat(seed) = '1,2' FROM (SELECT seed FROM run_settings WHERE in_grid "
+                             "ORDER BY seed)"),
+            1);
+  EXPECT_EQ(database.integer("SELECT count(*) FROM run_settings WHERE NOT in_grid AND seed = 0"), 1);
+  EXPECT_EQ(database.integer("SELECT count(*) FROM run_results WHERE NOT in_grid"), 2) << "both snapshots";
+  EXPECT_EQ(database.integer("SELECT count(*) FROM grid WHERE series = 'more'"), 2);
 }
 
 TEST_F(StoreTest, OpenTwiceAtOnce) {
@@ -526,9 +638,9 @@ TEST_F(StoreTest, AnybodyCanAskInSql) {
   EXPECT_FALSE(row.step());
   EXPECT_EQ(database.integer("SELECT count(*) FROM run_settings WHERE model = 'dense' AND tau IS NULL"), 2);
   EXPECT_EQ(database.integer("SELECT count(*) FROM run_settings WHERE machine = 'a machine' AND kind = 'bits'"), 4);
-  // What the study does not have is no column.
+  // What the study does not have is no column, and neither is what another column says.
   EXPECT_EQ(database.integer("SELECT count(*) FROM pragma_table_info('run_results') WHERE name IN ('edges', 'samples', "
-                             "'prune_threshold', 'edit_distance')"),
+                             "'prune_threshold', 'edit_distance', 'lr_input')"),
             0);
 }
 
