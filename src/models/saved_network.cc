@@ -18,9 +18,19 @@ constexpr auto kSavedRunKey = "modlab.run";
 constexpr auto kSavedTaskKey = "modlab.task";
 constexpr auto kSavedRowsKey = "modlab.rows";
 
-// A comment in another encoding than UTF-8 is not worth failing for.
-std::string task_json(const tasks::TaskText& text) {
-  const nlohmann::json json = {{"text", text.text}, {"members", text.members}};
+// The text, and for those who do not want to read it what it comes to. A comment in another encoding than UTF-8 is not
+// worth failing for.
+std::string task_json(const tasks::TaskSuite& suite) {
+  nlohmann::ordered_json json = {{"text", suite.text.text}, {"members", nlohmann::json(suite.text.members)}};
+  json["tasks"] = nlohmann::ordered_json::array();
+  for (const tasks::Task& task : suite.tasks) {
+    std::vector<std::string> words;
+    for (int output = 0; output < task.table.outputs; ++output) {
+      words.push_back(tasks::hex_word(task.table, output));
+    }
+    json["tasks"].push_back(
+        {{"name", task.name}, {"inputs", task.input_names}, {"outputs", task.output_names}, {"table", words}});
+  }
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -123,7 +133,7 @@ io::TensorFile to_tensor_file(const Spec& spec, const tasks::TaskSuite& suite, c
                               const engine::LaneResult& result, const nlohmann::ordered_json& run) {
   io::TensorFile file;
   file.metadata[kSavedRunKey] = run.dump();
-  file.metadata[kSavedTaskKey] = task_json(suite.text);
+  file.metadata[kSavedTaskKey] = task_json(suite);
   file.metadata[kSavedRowsKey] = rows_json(spec, suite).dump();
   for (const auto& [prefix, snapshot] : {std::pair{"best", &result.best}, std::pair{"last", &result.last}}) {
     for (const engine::Tensor& tensor : layout.tensors) {

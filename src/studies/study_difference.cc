@@ -35,29 +35,41 @@ std::vector<std::string> names_of(const std::vector<Grid>& grids) {
 
 std::string values_of(const Grid& grid, const std::string& setting) {
   const auto found = std::ranges::find(grid.parameters, setting, &Choices::name);
-  return found == grid.parameters.end() ? "as nothing said" : values_text(found->values);
+  return found == grid.parameters.end() ? "not set" : values_text(found->values);
 }
 
-// Settings whose values differ; said once where all series changed alike.
+// Several grids may have one series: the first of them is compared with the first, the second with the second.
+const Grid* counterpart(const std::vector<Grid>& grids, const std::string& series, std::ptrdiff_t number) {
+  for (const Grid& grid : grids) {
+    if (grid.series == series && number-- == 0) {
+      return &grid;
+    }
+  }
+  return nullptr;
+}
+
+// Settings whose values differ; said once where all grids changed alike.
 void compare_settings(const std::vector<Grid>& was, const std::vector<Grid>& is, std::vector<std::string>& parts) {
   std::map<std::string, std::vector<std::string>> series_of_change;
   std::size_t compared = 0;
-  for (const Grid& grid : is) {
-    const auto before = std::ranges::find(was, grid.series, &Grid::series);
-    if (before == was.end()) {
+  for (auto grid = is.begin(); grid != is.end(); ++grid) {
+    const Grid* before =
+        counterpart(was, grid->series,
+                    std::count_if(is.begin(), grid, [&](const Grid& other) { return other.series == grid->series; }));
+    if (before == nullptr) {
       continue;
     }
     ++compared;
     std::set<std::string> settings;
-    for (const Grid* side : {&*before, &grid}) {
+    for (const Grid* side : {before, &*grid}) {
       for (const Choices& choice : side->parameters) {
         settings.insert(choice.name);
       }
     }
     for (const std::string& name : settings) {
       const std::string old_values = values_of(*before, name);
-      if (const std::string values = values_of(grid, name); values != old_values) {
-        series_of_change[was_and_is(name, old_values, values)].push_back(grid.series);
+      if (const std::string values = values_of(*grid, name); values != old_values) {
+        series_of_change[was_and_is(name, old_values, values)].push_back(grid->series);
       }
     }
   }

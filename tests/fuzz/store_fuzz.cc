@@ -125,19 +125,23 @@ void spoil(Database& database, Bytes& bytes) {
                                            {"study", "preset", "name"},
                                            {"study", "overrides", "name"},
                                            {"tasks", "fingerprint", "name"},
+                                           {"task_texts", "text", "task"},
+                                           {"task_texts", "member", "task"},
+                                           {"grid", "run", "run"},
                                            {"origins", "networks", "machine"},
                                            {"setting_names", "name", "name"}};
-  static const char* const kSchema[] = {
-      "DROP TABLE blobs",
-      "ALTER TABLE results DROP COLUMN test_accuracy",
-      "DELETE FROM results",
-      "DELETE FROM runs",
-      "PRAGMA user_version = 3",
-      "ALTER TABLE results ADD COLUMN \"odd name\" REAL",
-      "DELETE FROM study",
-      "CREATE TRIGGER t BEFORE INSERT ON runs BEGIN DELETE FROM results; END",
-      ("DROP VIEW run_results; DROP VIEW run_settings; DROP TABLE runs; CREATE VIEW runs AS WITH RECURSIVE n(id) AS "
-       "(SELECT 1 UNION ALL SELECT id + 1 FROM n) SELECT id, 'bits' AS kind FROM n")};
+  static const char* const kSchema[] = {"DROP TABLE blobs",
+                                        "ALTER TABLE results DROP COLUMN test_accuracy",
+                                        "DELETE FROM results",
+                                        "DELETE FROM runs",
+                                        "PRAGMA user_version = 3",
+                                        "PRAGMA user_version = 4",
+                                        "ALTER TABLE results ADD COLUMN \"odd name\" REAL",
+                                        "DELETE FROM study",
+                                        "CREATE TRIGGER t BEFORE INSERT ON runs BEGIN DELETE FROM results; END",
+                                        ("DROP VIEW chosen; DROP VIEW run_results; DROP VIEW run_settings; DROP TABLE "
+                                         "runs; CREATE VIEW runs AS WITH RECURSIVE n(id) AS "
+                                         "(SELECT 1 UNION ALL SELECT id + 1 FROM n) SELECT id, 'bits' AS kind FROM n")};
   const std::uint8_t choice = bytes.byte();
   std::string sql;
   if (choice % 8 == 0) {

@@ -188,7 +188,8 @@ TEST_F(StoreTest, WhatCannotBeIsRefused) {
 TEST_F(StoreTest, AViewInThePlaceOfATableIsRefused) {
   make().add(std::vector{finished_run("a", 0)});
   execute(
-      "DROP VIEW run_results; DROP VIEW run_settings; ALTER TABLE runs RENAME TO hidden; CREATE VIEW runs AS WITH "
+      "DROP VIEW chosen; DROP VIEW run_results; DROP VIEW run_settings; ALTER TABLE runs RENAME TO hidden; CREATE VIEW "
+      "runs AS WITH "
       "RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) SELECT id FROM n");
   expect_refused([&] { Store::open(folder()); }, {"no table 'runs'", "damaged"});
   expect_refused([&] { make(); }, {"no table 'runs'", "damaged"});
