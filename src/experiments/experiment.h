@@ -15,7 +15,7 @@
 #include "engine/kernels/kernels.h"
 #include "experiments/measure.h"
 #include "settings/setting.h"
-#include "tasks/task.h"
+#include "tasks/tasks_at_hand.h"
 
 // What differs between kinds of experiment stands behind this interface. Grids, stores, selection, claims, tables and
 // reports know a run by it alone.
@@ -154,6 +154,8 @@ class Experiment {
 
   // Of a task that runs of this kind may have; nothing if it has no tasks.
   virtual std::optional<TaskFacts> task_facts(const std::string& /*task*/) const { return std::nullopt; }
+  // What resolve() has to know of files besides the task: with it at hand, runs can be planned where they are not.
+  virtual tasks::FileFacts file_facts(const Values& /*values*/) const { return {}; }
   // One run as `--json` prints it.
   virtual nlohmann::ordered_json run_json(const Run& run, const Result& result) const;
   // Accuracies of a stored run by epoch: a header line and a line for each epoch; nothing if there are none.

@@ -263,6 +263,17 @@ tasks::NamedTasks Store::tasks() {
   return found;
 }
 
+tasks::TasksAtHand Store::tasks_at_hand() {
+  tasks::FileFacts facts;
+  if (version() >= kSchemaVersion) {
+    io::Statement rows = database_.prepare("SELECT name, text FROM file_facts");
+    while (rows.step()) {
+      facts[std::string(rows.text(0))] = rows.text(1);
+    }
+  }
+  return tasks::TasksAtHand(tasks(), std::move(facts));
+}
+
 void Store::check_tasks(const std::map<std::string, experiments::TaskFacts>& tasks) {
   const std::map<std::string, tasks::TaskText> texts = task_texts();
   const char* column = version() < kFirstReadAsItIs ? "tables" : "fingerprint";

@@ -84,7 +84,8 @@ class Store {
   const StoredStudy& study() const { return study_; }
   // Of its runs, in the order in which they came.
   std::vector<Origin> origins();
-  // The tasks whose text it has. Stores of earlier schemas have none.
+  // The tasks whose text it has, and what it knows of other files. Stores of earlier schemas have neither.
+  tasks::TasksAtHand tasks_at_hand();
   tasks::NamedTasks tasks();
   // Says what is wrong if the store belongs to another study, its runs come from elsewhere, or a task is not the one
   // that they learned.

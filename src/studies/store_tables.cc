@@ -31,6 +31,7 @@ CREATE TABLE setting_names (name TEXT PRIMARY KEY);
 constexpr auto kTablesOfFive = R"(
 CREATE TABLE task_texts (task TEXT NOT NULL, member TEXT NOT NULL, text TEXT NOT NULL, PRIMARY KEY (task, member))
   WITHOUT ROWID;
+CREATE TABLE file_facts (name TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE grid (run TEXT NOT NULL, series TEXT NOT NULL, PRIMARY KEY (run, series)) WITHOUT ROWID;
 CREATE TABLE chosen_runs (series TEXT NOT NULL, run TEXT NOT NULL, snapshot TEXT NOT NULL, PRIMARY KEY (series, run))
   WITHOUT ROWID;
@@ -64,7 +65,7 @@ std::vector<std::string> tables_of(std::int64_t version) {
   if (version >= 4) {
     std::vector<std::string> names = {"study", "tasks", "origins", "runs", "results", "blobs", "setting_names"};
     if (version >= 5) {
-      names.insert(names.end(), {"task_texts", "grid", "chosen_runs"});
+      names.insert(names.end(), {"task_texts", "file_facts", "grid", "chosen_runs"});
     }
     return names;
   }
@@ -180,6 +181,10 @@ void insert_runs(io::Database& database, std::span<const FinishedRun> runs, cons
 }
 
 void write_grid(io::Database& database, const StudyPlan& plan) {
+  io::Statement fact = database.prepare("INSERT OR REPLACE INTO file_facts VALUES (?, ?)");
+  for (const auto& [name, text] : plan.file_facts()) {
+    fact.bind(1, name).bind(2, text).run();
+  }
   database.execute("DELETE FROM grid; DELETE FROM chosen_runs");
   io::Statement insert = database.prepare("INSERT OR IGNORE INTO grid VALUES (?, ?)");
   for (const PlannedRun& run : plan.runs) {

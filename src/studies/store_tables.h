@@ -37,7 +37,7 @@ bool add_settings(io::Database& database, std::span<const experiments::FinishedR
 void insert_runs(io::Database& database, std::span<const experiments::FinishedRun> runs,
                  const std::vector<std::string>& measures, std::int64_t origin);
 
-// The runs that the study has now, by series. Nothing is chosen of them yet.
+// The runs that the study has now, by series, and what planning them took. Nothing is chosen of them yet.
 void write_grid(io::Database& database, const StudyPlan& plan);
 
 // Settings and measures as columns, for whoever asks in SQL: those that the store has.

@@ -268,6 +268,18 @@ std::map<std::string, experiments::TaskFacts> StudyPlan::tasks() const {
   return facts;
 }
 
+tasks::FileFacts StudyPlan::file_facts() const {
+  tasks::FileFacts facts;
+  const settings::Values::Row* last = nullptr;
+  for (const PlannedRun& run : runs) {
+    if (run.run.values.row() != last) {
+      last = run.run.values.row();
+      facts.merge(run.run.kind->file_facts(run.run.values));
+    }
+  }
+  return facts;
+}
+
 std::vector<Grid> preset_grids(const Study& study, const std::string& preset_name) {
   const Preset* preset = find_preset(study, preset_name);
   std::vector<Grid> grids;

@@ -33,6 +33,8 @@ struct StudyPlan {
   bool varies(const std::string& axis) const;
   // Of all tasks of its runs, by name.
   std::map<std::string, experiments::TaskFacts> tasks() const;
+  // Of other files that planning looked at.
+  tasks::FileFacts file_facts() const;
 };
 
 // The grids of a preset, each with the values of all its settings: what the study says, the grid itself, the preset,

@@ -173,7 +173,7 @@ const Findings& StudyInWork::finish() {
 
 OpenedStudy::OpenedStudy(const std::string& folder)
     : store_(Store::open(folder)),
-      tasks_(store_.tasks()),
+      tasks_(store_.tasks_at_hand()),
       study_(study_in(store_)),
       plan_(plan_study(study_, store_.study().preset)) {
   store_.check_tasks(plan_.tasks());
@@ -191,7 +191,7 @@ const Findings& OpenedStudy::findings() {
 StoredRuns stored_runs(const std::string& folder, const std::vector<std::string>& ids) {
   Store store = Store::open(folder);
   StoredRuns found;
-  found.tasks = tasks::TasksAtHand(store.tasks());
+  found.tasks = store.tasks_at_hand();
   for (const std::string& id : ids) {
     std::optional<experiments::Run> run = store.run(id);
     if (!run) {

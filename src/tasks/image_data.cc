@@ -14,9 +14,6 @@
 namespace modlab::tasks {
 namespace {
 
-// Of an image; a network has a weight for each of them and each unit.
-constexpr std::uint64_t kMaxPixels = 4096;
-
 void check_two(const std::vector<std::string>& paths, const char* kind) {
   if (paths.size() != 2) {
     throw ConfigError(

@@ -9,6 +9,9 @@
 
 namespace modlab::tasks {
 
+// Of an image; a network has a weight for each of them and each unit.
+inline constexpr std::uint64_t kMaxPixels = 4096;
+
 // Labelled grey images of one size, a byte a pixel: [image][row][column].
 struct ImageSet {
   int rows = 0;

@@ -10,7 +10,19 @@ namespace {
 
 struct Shelf {
   std::mutex mutex;
-  std::vector<const NamedTasks*> all;
+  std::vector<const TasksAtHand::Held*> all;
+
+  // The value under a name in what was made last and has it.
+  template <typename Value>
+  std::optional<Value> find(std::map<std::string, Value> TasksAtHand::Held::*list, const std::string& name) {
+    const std::lock_guard lock(mutex);
+    for (const TasksAtHand::Held* held : all | std::views::reverse) {
+      if (const auto found = (held->*list).find(name); found != (held->*list).end()) {
+        return found->second;
+      }
+    }
+    return std::nullopt;
+  }
 };
 
 Shelf& shelf() {
@@ -20,24 +32,22 @@ Shelf& shelf() {
 
 }  // namespace
 
-TasksAtHand::TasksAtHand(NamedTasks tasks)
-    : tasks_(new NamedTasks(std::move(tasks)), [](const NamedTasks* gone) {
+TasksAtHand::TasksAtHand(NamedTasks tasks, FileFacts facts)
+    : held_(new Held{std::move(tasks), std::move(facts)}, [](const Held* gone) {
         const std::lock_guard lock(shelf().mutex);
         std::erase(shelf().all, gone);
         delete gone;
       }) {
   const std::lock_guard lock(shelf().mutex);
-  shelf().all.push_back(tasks_.get());
+  shelf().all.push_back(held_.get());
 }
 
 std::shared_ptr<const TaskSuite> task_at_hand(const std::string& name) {
-  const std::lock_guard lock(shelf().mutex);
-  for (const NamedTasks* tasks : shelf().all | std::views::reverse) {
-    if (const auto found = tasks->find(name); found != tasks->end()) {
-      return found->second;
-    }
-  }
-  return nullptr;
+  return shelf().find(&TasksAtHand::Held::tasks, name).value_or(nullptr);
+}
+
+std::optional<std::string> fact_at_hand(const std::string& name) {
+  return shelf().find(&TasksAtHand::Held::facts, name);
 }
 
 }  // namespace modlab::tasks

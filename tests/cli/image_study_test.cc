@@ -97,6 +97,19 @@ TEST_F(ImageStudyRun, FromTheFirstRunToTheReport) {
   const json run = json_output("train --from out --run " + id + " --json")["runs"][0];
   EXPECT_EQ(run["id"], id);
   EXPECT_DOUBLE_EQ(run["best"]["unseen_accuracy"].get<double>(), first["gallery"][0]["accuracy"]["test"].get<double>());
+
+  // Where the images are not, all but them is there.
+  for (const char* name : {"small-train-images", "small-test-images", "small-train-labels", "digits.yaml"}) {
+    ASSERT_TRUE(std::filesystem::remove(folder_.file(name)));
+  }
+  const json carried = json_output("report out --json");
+  EXPECT_EQ(carried["figures"], first["figures"]);
+  ASSERT_EQ(carried["gallery"].size(), 6U);
+  EXPECT_EQ(carried["gallery"][0]["images"]["combinations"], first["gallery"][0]["images"]["combinations"]);
+  EXPECT_NE(output(words_of("study status out")).find("All 12 runs are finished"), std::string::npos);
+  output(words_of("export out --csv --out carried"));
+  EXPECT_EQ(folder_.read("carried/runs.csv"), runs);
+  expect_refused("train --from out --run " + id, {"small-train-images"});
 }
 
 // Two epochs on other images teach nothing about the paper, but every figure and every claim finds its numbers.

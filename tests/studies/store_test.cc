@@ -1,5 +1,6 @@
 #include "studies/store.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -76,6 +76,8 @@ class Images : public TrainingKind<models::ImageSpec> {
     models::count_image_samples(spec, suite, *models::load_pixels(spec)->data);
   }
 
+  tasks::FileFacts file_facts(const Values& values) const override { return models::image_facts(spec_of(values)); }
+
   void look(const models::ImageSpec& spec, const Group& group, const std::string& snapshot,
             const std::vector<float>& parameters, const engine::Kernels<float>& kernels,
             Result& result) const override {

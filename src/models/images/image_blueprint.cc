@@ -4,11 +4,13 @@
 #include <fmt/ranges.h>
 
 #include "core/errors.h"
+#include "core/text.h"
 #include "models/images/image_network.h"
 #include "models/initial_weights.h"
 #include "models/resolve.h"
 #include "models/training_settings.h"
 #include "tasks/image_samples.h"
+#include "tasks/tasks_at_hand.h"
 
 namespace modlab::models {
 namespace {
@@ -26,14 +28,34 @@ struct ImageSize {
   int columns = kMnistSize;
 };
 
+std::string size_fact(const tasks::ImageFiles& files) { return "images " + join_text(files.images, ","); }
+
+// What a store says of images that are not there, which is enough to plan with.
+std::optional<ImageSize> size_at_hand(const tasks::ImageFiles& files) {
+  const std::vector<std::string> words = split_text(tasks::fact_at_hand(size_fact(files)).value_or(""), ' ');
+  const std::optional<long long> rows = parse_integer(words.front());
+  const std::optional<long long> columns = parse_integer(words.back());
+  constexpr auto kMost = static_cast<long long>(tasks::kMaxPixels);
+  const bool is_size =
+      words.size() == 2 && rows && columns && *rows > 0 && *columns > 0 && *rows <= kMost && *columns <= kMost / *rows;
+  return is_size ? std::optional(ImageSize{static_cast<int>(*rows), static_cast<int>(*columns)}) : std::nullopt;
+}
+
 // MNIST is not fetched for its size alone.
 ImageSize image_size(const ImageSpec& spec) {
   const tasks::ImageFiles files = image_files(spec);
   if (files.is_mnist()) {
     return {};
   }
-  const auto data = tasks::load_image_data(files);
-  return {data->train.rows, data->train.columns};
+  try {
+    const auto data = tasks::load_image_data(files);
+    return {data->train.rows, data->train.columns};
+  } catch (const UserError&) {
+    if (const std::optional<ImageSize> size = size_at_hand(files)) {
+      return *size;
+    }
+    throw;
+  }
 }
 
 // What two convolutions leave for the layers behind them.
@@ -197,6 +219,15 @@ engine::LaneSettings make_lane(const ImageSpec& spec, const ImageBlueprint& blue
     fix_known_images(*modular, lane.initial);
   }
   return lane;
+}
+
+tasks::FileFacts image_facts(const ImageSpec& spec) {
+  const tasks::ImageFiles files = image_files(spec);
+  if (files.is_mnist()) {
+    return {};
+  }
+  const ImageSize size = image_size(spec);
+  return {{size_fact(files), fmt::format("{} {}", size.rows, size.columns)}};
 }
 
 }  // namespace modlab::models

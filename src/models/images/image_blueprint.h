@@ -12,6 +12,7 @@
 #include "tasks/image_data.h"
 #include "tasks/routing.h"
 #include "tasks/task.h"
+#include "tasks/tasks_at_hand.h"
 
 namespace modlab::models {
 
@@ -38,5 +39,7 @@ std::unique_ptr<engine::solo::Network<T>> make_network(const ImageBlueprint& blu
 engine::LaneSettings make_lane(const ImageSpec& spec, const ImageBlueprint& blueprint);
 
 tasks::ImageFiles image_files(const ImageSpec& spec);
+// What resolve() has to know of image files of a user's own.
+tasks::FileFacts image_facts(const ImageSpec& spec);
 
 }  // namespace modlab::models
