@@ -15,7 +15,7 @@ namespace {
 using experiments::Run;
 
 // Settings that some run has a value for, in the order of the list of settings. `differ` leaves out those that are the
-// same in all runs.
+// same in all runs that have them.
 std::vector<std::string> speaking_settings(const std::vector<const Run*>& runs, bool differ) {
   std::set<std::string> speaking;
   std::unordered_set<const settings::Values::Row*> seen;
@@ -29,11 +29,17 @@ std::vector<std::string> speaking_settings(const std::vector<const Run*>& runs, 
       }
     }
   }
+  const auto differs = [&](const std::string& name) {
+    std::string first;
+    return std::ranges::any_of(runs, [&](const Run* run) {
+      const std::string here = run->values.text(name);
+      first = first.empty() ? here : first;
+      return !here.empty() && here != first;
+    });
+  };
   std::vector<std::string> names;
   for (const std::string& name : experiments::setting_names()) {
-    const bool is_same = std::ranges::all_of(
-        runs, [&](const Run* run) { return run->values.text(name) == runs.front()->values.text(name); });
-    if (speaking.contains(name) && !(differ && is_same)) {
+    if (speaking.contains(name) && (!differ || differs(name))) {
       names.push_back(name);
     }
   }

@@ -265,8 +265,7 @@ TEST_F(Carry, TrainWritesItsRunsAndCurvesAsTables) {
     EXPECT_FALSE(rows[number].contains("lr_input"));
   }
   const auto fields = test::csv_fields(folder_.read("c.csv"));
-  EXPECT_EQ((Words{fields[0].begin(), fields[0].begin() + 6}),
-            (Words{"run", "id", "model", "lr", "hidden", "modules"}));
+  EXPECT_EQ((Words{fields[0].begin(), fields[0].begin() + 6}), (Words{"run", "id", "model", "seed", "lr", "epoch"}));
   const std::vector<CsvRow> curves = csv_rows(folder_.read("c.csv"));
   ASSERT_EQ(curves.size(), 8 * 4U);
   for (const CsvRow& line : curves) {
