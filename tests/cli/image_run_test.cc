@@ -71,7 +71,7 @@ TEST_F(ImageRun, CurvesHaveEveryPart) {
   const json all = runs("--model modular --image-widths 20 --seed 0..1 --epochs 3 --curves curves.csv" + files());
   const Words lines = lines_of(folder_.read("curves.csv"));
   EXPECT_EQ(lines[0],
-            "run,id,epoch,train_loss,validation_loss,unseen_loss,seen_loss,train_accuracy,validation_accuracy,"
+            "run,id,seed,epoch,train_loss,validation_loss,unseen_loss,seen_loss,train_accuracy,validation_accuracy,"
             "unseen_accuracy,seen_accuracy,train_row_accuracy,validation_row_accuracy,unseen_row_accuracy,"
             "seen_row_accuracy");
   ASSERT_EQ(lines.size(), 1 + 2 * 3U);
@@ -88,9 +88,9 @@ TEST_F(ImageRun, CurvesHaveEveryPart) {
     EXPECT_EQ(std::ranges::count(last, ','), std::ranges::count(lines[0], ','));
     EXPECT_EQ(cell(last, 0), std::to_string(run));
     EXPECT_EQ(cell(last, 1), all[run]["id"]);
-    EXPECT_EQ(cell(last, 2), "3");
-    EXPECT_NEAR(std::stod(cell(last, 9)), all[run]["last"]["unseen_accuracy"].get<double>(), 1e-3);
-    EXPECT_NEAR(std::stod(cell(last, 10)), all[run]["last"]["seen_accuracy"].get<double>(), 1e-3);
+    EXPECT_EQ(cell(last, 3), "3");
+    EXPECT_NEAR(std::stod(cell(last, 10)), all[run]["last"]["unseen_accuracy"].get<double>(), 1e-3);
+    EXPECT_NEAR(std::stod(cell(last, 11)), all[run]["last"]["seen_accuracy"].get<double>(), 1e-3);
   }
 }
 

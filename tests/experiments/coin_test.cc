@@ -85,7 +85,7 @@ TEST_F(Coin, HasGridsStoreSelectionClaimsTablesAndAPage) {
   EXPECT_NE(output(words_of("study status out")).find("All 60 runs are finished"), std::string::npos);
   output(words_of("export out --csv"));
   const Words lines = lines_of(folder_.read("out/csv/runs.csv"));
-  EXPECT_EQ(lines[0], "id,series,model,bias,throws,seed,heads,fairness");
+  EXPECT_EQ(lines[0], "id,series,model,bias,throws,seed,chosen,heads,fairness");
   EXPECT_EQ(lines.size(), 61U);
   // Selection took the number of throws with the fairest coins.
   EXPECT_EQ(lines_of(folder_.read("out/csv/chosen.csv")).size(), 4U);
