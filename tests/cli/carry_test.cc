@@ -146,11 +146,6 @@ TEST_F(Carry, ARefusedRunChangesNothing) {
   EXPECT_EQ(folder_.names(), names);
   // What has been found is still there.
   EXPECT_EQ(run_in("elsewhere", "report ../results").exit_code, 0);
-  // A study that cannot be run makes no folder.
-  folder_.write("home/images.yaml",
-                "parameters: {task: mnist-xor-and, model: dense, images: \"no,none\", labels: \"no,none\"}\n");
-  EXPECT_EQ(run_in("home", "study run images.yaml --out nowhere").exit_code, 2);
-  EXPECT_FALSE(std::filesystem::exists(folder_.file("home/nowhere")));
 }
 
 TEST_F(Carry, AChangedStudySaysWhatDiffers) {

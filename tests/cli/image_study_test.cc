@@ -98,6 +98,16 @@ TEST_F(ImageStudyRun, FromTheFirstRunToTheReport) {
   EXPECT_EQ(run["id"], id);
   EXPECT_DOUBLE_EQ(run["best"]["unseen_accuracy"].get<double>(), first["gallery"][0]["accuracy"]["test"].get<double>());
 
+  // A run that is refused leaves no folder, and a store as it was.
+  test::SmallImages{.digits = 7, .name = "seven"}.write(folder_);
+  const std::string store = folder_.read("out/study.sqlite");
+  for (const std::string place : {"fresh", "out"}) {
+    expect_refused("study run digits.yaml --out " + place +
+                       " images=seven-train-images,seven-test-images labels=seven-train-labels,seven-test-labels",
+                   {"digit"});
+  }
+  EXPECT_EQ(folder_.read("out/study.sqlite"), store);
+
   // Where the images are not, all but them is there.
   for (const char* name : {"small-train-images", "small-test-images", "small-train-labels", "digits.yaml"}) {
     ASSERT_TRUE(std::filesystem::remove(folder_.file(name)));
