@@ -107,6 +107,17 @@ TEST(ChosenTable, HasEveryCellAndSplit) {
   }
 }
 
+TEST(RunsTable, MarksTheRunsThatWereChosen) {
+  MadeUpStudy study(kStudy);
+  study.train([](const PlannedRun& run) { return made_up(90, spec_of(run).lr == 0.1 ? 70 : 85, 70); });
+  const studies::Findings findings = study.findings();
+  const std::vector<CsvRow> rows = csv_rows(runs_csv(findings));
+  ASSERT_EQ(rows.size(), 3 * 2 * 2 * 9U);
+  for (const CsvRow& row : rows) {
+    EXPECT_EQ(row.at("chosen"), row.at("lr") == "0.01" ? "1" : "0");
+  }
+}
+
 TEST(MeansTable, BothStandardErrorsByHand) {
   MadeUpStudy study("parameters: {task: depth1, model: dense, split_seed: [40, 41, 42], seed: [0, 1, 2]}\n");
   // Split 40: 61, 62, 63; split 41: 62, 64, 66; split 42: 66, 66, 66. Means 62, 64, 66.
