@@ -94,9 +94,10 @@ std::string changes_since(Store& before, const StudyRequest& request, const Stud
       "The study in {} has changed: {}. {}", request.folder, difference,
       besides == 0
           ? fmt::format("All of its {} runs are still in the grid.", finished.size())
-          : fmt::format("{} of its {} runs are not in the grid any more: they stay in the store with in_grid 0, report "
-                        "and tables leave them out; --out keeps the two apart.",
-                        besides, finished.size()));
+          : fmt::format(
+                "{} of its {} runs are not in the grid any more: they stay in the store with in_grid 0, and report "
+                "and tables leave them out. The words of before bring them back; --out keeps the two apart.",
+                besides, finished.size()));
 }
 
 }  // namespace

@@ -474,7 +474,7 @@ TEST_F(StoreTest, ATaskThatChangedIsRefusedAndNothingChanges) {
 
 TEST_F(StoreTest, TextsOfTasksThatAreNoTasksAreDamage) {
   {
-    const OwnTask own("inputs: 1\nlevels: [{a: ID x0}]\noutputs: [a]\n");
+    const OwnTask own("inputs: 4\nlevels: [{a: AND x0 x1, b: OR x2 x3}]\noutputs: [a, b]\n");
     Store::open_or_create(folder(), stored("mine"), kHere, &own.plan).close();
   }
   for (const char* text : {"'inputs: 99'", "x'00ff'", "''", "7"}) {
