@@ -99,6 +99,7 @@ SavedNetworkOf<Spec> read_network(const io::TensorFile& file, const nlohmann::or
     throw FormatError(fmt::format("{}: {}; the file is damaged", path, error.what()));
   }
   network.suite = suite_of(file, network.spec.task, path);
+  network.tasks = tasks::TasksAtHand({{network.spec.task, std::make_shared<const tasks::TaskSuite>(network.suite)}});
   if (network.suite.images().has_value() != std::is_same_v<Spec, ImageSpec>) {
     throw FormatError(
         fmt::format("{}: its settings are not those of its task '{}'; the file is damaged", path, network.spec.task));

@@ -7,6 +7,7 @@
 
 #include "io/safetensors.h"
 #include "models/population.h"
+#include "tasks/tasks_at_hand.h"
 
 namespace modlab::models {
 
@@ -21,6 +22,7 @@ template <typename Spec>
 struct SavedNetworkOf {
   Spec spec;
   tasks::TaskSuite suite;
+  tasks::TasksAtHand tasks;  // the same, for whoever asks for it by its name
   typename BlueprintOf<Spec>::Type blueprint;
   nlohmann::ordered_json run;
   std::vector<float> best;
