@@ -123,12 +123,13 @@ Store Store::open_or_create(const std::string& folder, const StoredStudy& study,
       upgrade_in_place(store.database_, store.version());
     }
   }
+  const bool is_same = store.study_ == study;
   store.write_study(study);
   for (const auto& [name, facts] : tasks) {
     store.write_task(facts);
   }
   if (plan != nullptr) {
-    write_grid(store.database_, *plan);
+    write_grid(store.database_, *plan, is_same);
   }
   store.origin_ = add_origin(store.database_, origin.machine, MODLAB_VERSION, origin.networks);
   store.make_views();
@@ -343,13 +344,14 @@ void Store::keep_choices(const std::vector<ChosenRun>& chosen, const std::string
   if (database_.integer("SELECT count(DISTINCT run) FROM results") == static_cast<std::int64_t>(finished)) {
     // A run with one snapshot has it under any name.
     io::Statement insert = database_.prepare(
-        "INSERT OR IGNORE INTO chosen_runs SELECT ?1, run, snapshot FROM results WHERE run = ?2 "
+        "INSERT OR IGNORE INTO chosen_runs SELECT ?1, run, snapshot, ?4 FROM results WHERE run = ?2 "
         "ORDER BY snapshot = ?3 DESC, snapshot = 'best' DESC LIMIT 1");
     for (const ChosenRun& run : chosen) {
       const std::string id = settings::id_text(run.run);
-      insert.bind(1, run.series).bind(2, id).bind(3, snapshot).run();
+      insert.bind(1, run.series).bind(2, id).bind(3, snapshot).bind(4, std::int64_t{run.restarts}).run();
     }
   }
+  make_views();
   transaction.commit();
 }
 

@@ -27,6 +27,8 @@ struct StoredStudy {
   std::string source;  // where it came from, for messages
   std::string preset;
   std::vector<std::string> overrides;
+
+  friend bool operator==(const StoredStudy&, const StoredStudy&) = default;
 };
 
 // Where runs come from.
@@ -39,6 +41,7 @@ struct Origin {
 struct ChosenRun {
   std::string series;
   std::uint64_t run = 0;
+  int restarts = 0;  // as in Cell
 };
 
 // The measures of many runs in one snapshot, as a table.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <set>
 #include <unordered_set>
@@ -33,8 +34,8 @@ CREATE TABLE task_texts (task TEXT NOT NULL, member TEXT NOT NULL, text TEXT NOT
   WITHOUT ROWID;
 CREATE TABLE file_facts (name TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE grid (run TEXT NOT NULL, series TEXT NOT NULL, PRIMARY KEY (run, series)) WITHOUT ROWID;
-CREATE TABLE chosen_runs (series TEXT NOT NULL, run TEXT NOT NULL, snapshot TEXT NOT NULL, PRIMARY KEY (series, run))
-  WITHOUT ROWID;
+CREATE TABLE chosen_runs (series TEXT NOT NULL, run TEXT NOT NULL, snapshot TEXT NOT NULL, restarts INTEGER NOT NULL,
+  PRIMARY KEY (series, run, restarts)) WITHOUT ROWID;
 )";
 
 std::vector<std::string> known_settings(io::Database& database) {
@@ -180,16 +181,25 @@ void insert_runs(io::Database& database, std::span<const FinishedRun> runs, cons
   }
 }
 
-void write_grid(io::Database& database, const StudyPlan& plan) {
+void write_grid(io::Database& database, const StudyPlan& plan, bool is_same_study) {
   io::Statement fact = database.prepare("INSERT OR REPLACE INTO file_facts VALUES (?, ?)");
   for (const auto& [name, text] : plan.file_facts()) {
     fact.bind(1, name).bind(2, text).run();
   }
-  database.execute("DELETE FROM grid; DELETE FROM chosen_runs");
+  database.execute("DELETE FROM chosen_runs");
+  const auto count = static_cast<std::int64_t>(plan.runs.size());
+  if (is_same_study && database.integer("SELECT count(*) FROM grid") == count) {
+    return;
+  }
+  database.execute("DELETE FROM grid");
+  // In the order of the table, which is that of the numbers.
+  std::vector<const PlannedRun*> runs;
+  std::ranges::transform(plan.runs, std::back_inserter(runs), [](const PlannedRun& run) { return &run; });
+  std::ranges::sort(runs, {}, [](const PlannedRun* run) { return std::pair(run->number(), run->series); });
   io::Statement insert = database.prepare("INSERT OR IGNORE INTO grid VALUES (?, ?)");
-  for (const PlannedRun& run : plan.runs) {
-    const std::string id = run.id();
-    insert.bind(1, id).bind(2, plan.series[run.series]).run();
+  for (const PlannedRun* run : runs) {
+    const std::string id = run->id();
+    insert.bind(1, id).bind(2, plan.series[run->series]).run();
   }
 }
 
@@ -207,6 +217,7 @@ void update_views(io::Database& database, const std::vector<std::string>& measur
   for (const std::string& name : measures) {
     measures_sql += fmt::format(", results.\"{}\"", name);
   }
+  const bool has_restarts = database.integer("SELECT 1 FROM chosen_runs WHERE restarts > 0").has_value();
   const std::string wanted[][2] = {
       {"run_settings",
        fmt::format("CREATE VIEW run_settings AS SELECT id, kind, EXISTS (SELECT 1 FROM grid WHERE grid.run = id) AS "
@@ -216,10 +227,11 @@ void update_views(io::Database& database, const std::vector<std::string>& measur
       {"run_results", fmt::format("CREATE VIEW run_results AS SELECT id, kind, in_grid{}, snapshot{} FROM run_settings "
                                   "JOIN results ON run = id",
                                   names_sql, measures_sql)},
-      {"chosen", fmt::format("CREATE VIEW chosen AS SELECT series, id, kind{}, chosen_runs.snapshot{} FROM chosen_runs "
-                             "JOIN run_settings ON id = chosen_runs.run JOIN results ON results.run = chosen_runs.run "
-                             "AND results.snapshot = chosen_runs.snapshot",
-                             names_sql, measures_sql)}};
+      {"chosen",
+       fmt::format("CREATE VIEW chosen AS SELECT series, id, kind{}{}, chosen_runs.snapshot{} FROM chosen_runs "
+                   "JOIN run_settings ON id = chosen_runs.run JOIN results ON results.run = chosen_runs.run "
+                   "AND results.snapshot = chosen_runs.snapshot",
+                   names_sql, has_restarts ? ", restarts" : "", measures_sql)}};
   for (const auto& [name, sql] : wanted) {
     io::Statement row = database.prepare("SELECT sql FROM sqlite_master WHERE name = ?");
     row.bind(1, name);

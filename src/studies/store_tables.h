@@ -37,8 +37,9 @@ bool add_settings(io::Database& database, std::span<const experiments::FinishedR
 void insert_runs(io::Database& database, std::span<const experiments::FinishedRun> runs,
                  const std::vector<std::string>& measures, std::int64_t origin);
 
-// The runs that the study has now, by series, and what planning them took. Nothing is chosen of them yet.
-void write_grid(io::Database& database, const StudyPlan& plan);
+// The runs that the study has now, by series, and what planning them took. Nothing is chosen of them yet. Where the
+// study is the same and has as many runs as are there, they are there already: millions take their time.
+void write_grid(io::Database& database, const StudyPlan& plan, bool is_same_study);
 
 // Settings and measures as columns, for whoever asks in SQL: those that the store has.
 void update_views(io::Database& database, const std::vector<std::string>& measures);

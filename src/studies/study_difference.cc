@@ -96,6 +96,9 @@ std::string study_difference(const Study& was, const std::string& was_preset, co
   if (was.analysis.tune != is.analysis.tune) {
     parts.push_back(was_and_is("tune", values_text(was.analysis.tune), values_text(is.analysis.tune)));
   }
+  if (was.analysis.restarts != is.analysis.restarts) {
+    parts.emplace_back("numbers of restarts are others");
+  }
   if (was.analysis.ties != is.analysis.ties) {
     parts.emplace_back("ties are decided in another way");
   }

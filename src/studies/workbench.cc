@@ -164,7 +164,7 @@ const Findings& StudyInWork::finish() {
   for (const Cell& cell : findings_->cells()) {
     for (const Cell::Split& split : cell.splits) {
       for (const Record* record : split.runs) {
-        chosen.push_back({plan_.series[record->run->series], record->run->number()});
+        chosen.push_back({plan_.series[record->run->series], record->run->number(), cell.restarts});
       }
     }
   }

@@ -499,22 +499,31 @@ TEST_F(StoreTest, ChosenRunsAreThoseOfTheRunsThatAreThere) {
   single.result.snapshots.erase("last");
   store.add(std::vector{finished_run("a", 0), single});
   EXPECT_EQ(chosen(), "");
-  store.keep_choices({{"s", run_of("a").number}, {"t", run_of("a").number}}, "best", 2);
+  store.keep_choices({{"s", run_of("a").number, 0}, {"t", run_of("a").number, 0}}, "best", 2);
   EXPECT_EQ(chosen(), fmt::format("s a best {0}\nt a best {0}\n", distinct(0).snapshots.at("best").at("test_loss")));
-  store.keep_choices({{"s", run_of("a").number}, {"s", run_of("b").number}}, "last", 2);
+  store.keep_choices({{"s", run_of("a").number, 0}, {"s", run_of("b").number, 0}}, "last", 2);
   EXPECT_NE(chosen().find(fmt::format("s a last {}\n", distinct(0).snapshots.at("last").at("test_loss"))),
             std::string::npos);
   EXPECT_NE(chosen().find(fmt::format("s b best {}\n", distinct(100).snapshots.at("best").at("test_loss"))),
             std::string::npos)
       << "its only snapshot";
+  // The best of one, and of two.
+  const auto restarts = [&] {
+    return io::Database(file(), io::Database::Mode::kRead)
+        .integer("SELECT count(*) FROM pragma_table_info('chosen') WHERE name = 'restarts'");
+  };
+  EXPECT_EQ(restarts(), 0) << "no empty column";
+  store.keep_choices({{"s", run_of("a").number, 1}, {"s", run_of("a").number, 2}}, "best", 2);
+  EXPECT_EQ(restarts(), 1);
+  EXPECT_EQ(io::Database(file(), io::Database::Mode::kRead).integer("SELECT sum(restarts) FROM chosen"), 3);
   // Another process has brought runs since selection looked.
-  store.keep_choices({{"s", run_of("a").number}}, "best", 1);
+  store.keep_choices({{"s", run_of("a").number, 0}}, "best", 1);
   EXPECT_EQ(chosen(), "");
-  store.keep_choices({{"s", run_of("a").number}}, "best", 2);
+  store.keep_choices({{"s", run_of("a").number, 0}}, "best", 2);
   EXPECT_NE(chosen(), "");
   store.add(std::vector{finished_run("c", 300)});
   EXPECT_EQ(chosen(), "") << "what is added may change the choice";
-  store.keep_choices({{"s", run_of("a").number}}, "best", 3);
+  store.keep_choices({{"s", run_of("a").number, 0}}, "best", 3);
   const StudyPlan plan = plan_study(parse_study("parameters: {task: depth1, model: dense}\n", "mine", "mine"), "");
   Store::open_or_create(folder(), stored("mine"), kHere, &plan);
   EXPECT_EQ(chosen(), "") << "and so may another grid";
