@@ -20,7 +20,7 @@ namespace {
 using tasks::Routing;
 using test::RandomRouting;
 
-// Spec 1.5.
+// The published task.
 const Routing kBits = {{{{0, 3}, {1, 4}, {2, 5}}, {{0, 1}, {1, 2}}}, {}, {0, 1}};
 
 Routing truth() { return true_image_routing(tasks::load_task("mnist-xor-and")); }
@@ -46,7 +46,7 @@ Edges renamed_edges(const Routing& routing, const Permutations& names) {
   return edges;
 }
 
-// Spec 6.2 with equal numbers of nodes: the smallest symmetric difference over the permutations of every level.
+// With equal numbers of nodes: the smallest symmetric difference over the permutations of every level.
 int by_permutations(const Routing& learned, const Routing& truth, int& tried) {
   Permutations names;
   for (const auto& level : learned.inputs) {
