@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include "core/errors.h"
+#include "io/file.h"
 #include "io/json_text.h"
+#include "io/npz.h"
 #include "models/training_settings.h"
 #include "tasks/task_file.h"
 
@@ -11,6 +13,7 @@ namespace modlab::models {
 namespace {
 
 constexpr auto kMetadataKey = "modlab.run";
+constexpr std::size_t kMaxFileBytes = 4'000'000'000;
 
 std::vector<float> read_snapshot(const io::TensorFile& file, const engine::Layout& layout, const std::string& prefix,
                                  const std::string& path) {
@@ -54,7 +57,8 @@ SavedNetworkOf<Spec> read_network(const io::TensorFile& file, const nlohmann::or
 AnySavedNetwork network_of(const io::TensorFile& file, const std::string& path) {
   const auto metadata = file.metadata.find(kMetadataKey);
   if (metadata == file.metadata.end()) {
-    throw FormatError(fmt::format("{}: is not a network that `modlab train --save` wrote", path));
+    throw FormatError(
+        fmt::format("{}: is not a network that `modlab train --save` wrote; `modlab detect` looks at others", path));
   }
   const nlohmann::ordered_json run = io::parse_json(metadata->second);
   if (!run.is_object()) {
@@ -84,9 +88,16 @@ io::TensorFile to_tensor_file(const engine::Layout& layout, const engine::LaneRe
   return file;
 }
 
-AnySavedNetwork load_network(const std::string& path) { return network_of(io::read_safetensors(path), path); }
+AnySavedNetwork load_network(const std::string& path) { return parse_network(io::read_file(path, kMaxFileBytes), path); }
 
 AnySavedNetwork parse_network(const std::string& bytes, const std::string& path) {
+  if (!io::is_safetensors(bytes, path)) {
+    io::refuse_pickle(bytes, path);
+    throw FormatError(fmt::format(
+        "{}: is not a network that `modlab train --save` wrote; `modlab detect` and `modlab structure` look at networks "
+        "of layers in other files, such as networks.jsonl of `modlab sculpt`",
+        path));
+  }
   return network_of(io::decode_safetensors(bytes, path), path);
 }
 

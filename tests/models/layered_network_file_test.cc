@@ -330,7 +330,8 @@ TEST(NpzFiles, AreReadLikeOtherTensors) {
   EXPECT_EQ(found.id, "sparse");
   expect_same(found.network, small());
   EXPECT_EQ(only(bytes, "x", {.tensors = {"b.weight"}}).network.widths, (std::vector<int>{3, 1}));
-  expect_refused(test::zip({{"model/data.pkl", "x"}}), "without numpy arrays");
+  expect_refused(test::zip({{"model/data.pkl", "x"}}), "is a pickle");
+  expect_refused("\x80\x02}q", "is a pickle");
   for (std::size_t length = 0; length < bytes.size(); ++length) {
     EXPECT_THROW(parse_layered_networks(bytes.substr(0, length), "x"), FormatError) << length;
   }
