@@ -8,6 +8,7 @@
 
 #include "core/errors.h"
 #include "core/text.h"
+#include "studies/study_check.h"
 
 namespace modlab::studies {
 namespace {
@@ -53,6 +54,7 @@ StudyRequest make_request(const std::string& name_or_path, const std::vector<std
   request.study = study_with(name_or_path, overrides);
   request.preset = preset.empty() ? request.study.default_preset : preset;
   find_preset(request.study, request.preset);
+  check_settings(request.study);
   request.folder =
       !folder.empty() ? folder : "results/" + request.study.name + (request.preset.empty() ? "" : "-" + request.preset);
   return request;
