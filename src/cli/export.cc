@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "cli/arguments.h"
+#include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "core/errors.h"
 #include "io/file.h"
@@ -28,7 +29,7 @@ const std::vector<Option>& export_options() {
 int run_export(std::span<const std::string> words) {
   const Arguments arguments(words, export_options());
   if (arguments.has("help") || words.empty()) {
-    fmt::print(
+    print_help(
         "modlab export: the results of a study as tables\n\n"
         "  modlab export results/boolean-quick --csv\n\n{}",
         describe_options(export_options()));
