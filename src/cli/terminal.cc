@@ -15,16 +15,30 @@ constexpr std::size_t kMaxBar = 28;
 constexpr std::size_t kMinBar = 6;
 constexpr std::size_t kLeastRoom = 24;  // for an explanation beside its entry
 
+// Words, those that are longer than a line in pieces, which end with a comma where there is one.
+std::vector<std::string> breakable(const std::string& text, std::size_t room) {
+  std::vector<std::string> pieces;
+  for (std::string word : split_text(text, ' ')) {
+    while (word.size() > room) {
+      const std::size_t comma = word.rfind(',', room - 1);
+      const std::size_t length = comma == std::string::npos ? room : comma + 1;
+      pieces.push_back(word.substr(0, length));
+      word.erase(0, length);
+    }
+    if (!word.empty()) {
+      pieces.push_back(word);
+    }
+  }
+  return pieces;
+}
+
 // Words after `start`, on lines that go on at column `hang`; `more` ends those that do.
 std::string wrapped(std::string start, const std::string& words, std::size_t hang, std::size_t width,
                     const std::string& more = "") {
   std::string text;
   std::string line = std::move(start);
   bool is_empty = line.find_first_not_of(' ') == std::string::npos;
-  for (const std::string& word : split_text(words, ' ')) {
-    if (word.empty()) {
-      continue;
-    }
+  for (const std::string& word : breakable(words, width - hang - more.size())) {
     if (!is_empty && line.size() + 1 + word.size() + more.size() > width) {
       text += line + more + "\n";
       line = std::string(hang, ' ');
@@ -70,14 +84,16 @@ std::size_t terminal_width(std::FILE* stream) {
 }
 
 std::string fit_help(const std::string& text, std::size_t width) {
+  constexpr std::size_t kLeastWidth = 40;  // fewer columns are not worth the trouble
+  const std::size_t columns = std::max(width, kLeastWidth);
   const std::vector<std::string> lines = split_text(text, '\n');
-  if (width == 0 || std::ranges::all_of(lines, [&](const std::string& line) { return line.size() <= width; })) {
+  if (width == 0 || std::ranges::all_of(lines, [&](const std::string& line) { return line.size() <= columns; })) {
     return text;
   }
   std::string fitted;
   std::string paragraph;
   const auto end_paragraph = [&] {
-    fitted += paragraph.empty() ? "" : wrapped("", paragraph, 0, width);
+    fitted += paragraph.empty() ? "" : wrapped("", paragraph, 0, columns);
     paragraph.clear();
   };
   for (std::size_t at = 0; at < lines.size(); ++at) {
@@ -88,7 +104,7 @@ std::string fit_help(const std::string& text, std::size_t width) {
     }
     end_paragraph();
     if (!line.empty()) {
-      fitted += fit_entry(line, width);
+      fitted += fit_entry(line, columns);
     } else if (at + 1 < lines.size()) {
       fitted += "\n";
     }

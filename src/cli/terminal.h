@@ -11,8 +11,9 @@ namespace modlab::cli {
 // Columns of the terminal that a stream goes to, or what COLUMNS says; 0 where nobody knows.
 std::size_t terminal_width(std::FILE* stream);
 
-// Help for a terminal of `width` columns, which is as it is where that is enough: paragraphs, and lines that begin with
-// blanks, which are commands (`modlab ...`) or entries with an explanation to their right.
+// Help for a terminal of `width` columns (40 at least; 0 is as many as one likes), which is as it is where that is
+// enough: paragraphs, and lines that begin with blanks, which are commands (`modlab ...`) or entries with an
+// explanation to their right.
 std::string fit_help(const std::string& text, std::size_t width);
 
 // Help on standard output, as wide as it is.

@@ -112,14 +112,14 @@ class Describer {
   // What was found, in one line.
   void add_finding() {
     const std::vector<methods::Module>& modules = look_.hierarchy.modules;
-    if (modules.empty()) {
+    if (look_.detection.live.front().empty()) {
       add("{}: no modules, since no input reaches an output\n\n", look_.named.id);
       return;
     }
     int levels = 0;
     std::vector<std::string> shown;
     for (const methods::Module& module : modules) {
-      levels = std::max(levels, module.level);
+      levels = std::max(levels, module.level + 1);
       if (shown.size() < kMaxClusters) {
         shown.push_back(ends_text(module));
       }
@@ -339,7 +339,7 @@ class Describer {
           parts.push_back(units_text(layer, module.units[layer]));
         }
       }
-      add("  {:<9} level {}: {}\n", look_.full_module_name(number), module.level, join_text(parts, " | "));
+      add("  {:<9} level {}: {}\n", look_.full_module_name(number), module.level + 1, join_text(parts, " | "));
       add("            {} inside, {} of those at its units\n",
           counted(static_cast<std::size_t>(look_.hierarchy.inside_edges[number]), "edge"),
           percent_text(shares[number]));

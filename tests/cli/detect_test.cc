@@ -121,7 +121,7 @@ TEST_F(Detect, TheFirstLineSaysWhatWasFound) {
   folder_.write("two.csv", kTwoModules);
   EXPECT_EQ(first_line({"two.csv"}), "two: 2 modules on 1 level: {in1 in2 | out1} {in3 in4 | out2}");
   folder_.write("dead.json", R"({"layers":[{"n_in":2,"n_out":2,"edges":[]}]})");
-  EXPECT_EQ(first_line({"dead.json"}).find("dead: "), 0U);
+  EXPECT_NE(first_line({"dead.json"}).find("no modules, since no input reaches an output"), std::string::npos);
 }
 
 TEST_F(Detect, ManyNetworksAreALineEach) {

@@ -35,7 +35,8 @@ class OwnTask : public test::ProgramTest {
   // The runs of each model.
   std::map<std::string, std::vector<json>> trained(const std::string& settings) const {
     std::map<std::string, std::vector<json>> by_model;
-    for (const json& run : json_output("train --json --save nets " + settings)["runs"]) {
+    const json printed = json_output("train --json --save nets " + settings);
+    for (const json& run : printed["runs"]) {
       by_model[run["model"]].push_back(run);
     }
     return by_model;
@@ -48,16 +49,13 @@ class OwnTask : public test::ProgramTest {
 TEST_F(OwnTask, AnAdderInAllSixArchitectures) {
   folder_.write("adder.yaml", kAdder);
   const auto runs = trained(
-      std::string("--task adder.yaml --ratio 0.75 --epochs 400 --lr 0.03 --noise 0 --seed 0..7 --model ") + kModels);
+      std::string("--task adder.yaml --ratio 0.85 --epochs 1000 --lr 0.03 --noise 0 --seed 0..7 --model ") + kModels);
   ASSERT_EQ(runs.size(), 6U);
-  for (const auto& [model, of_model] : runs) {
-    int learned = 0;
-    for (const json& run : of_model) {
-      learned += run["best"]["train_accuracy"] == 100 ? 1 : 0;
-    }
-    // Learned wiring gets lost on three levels; with everything known, and without any, it is learned.
-    const bool is_sure = model == "dense" || model.starts_with("modular-fc") || model.ends_with("fcms");
-    EXPECT_GE(learned, is_sure ? 6 : 0) << model;
+  const auto learned = [&](const std::string& model) {
+    return std::ranges::count_if(runs.at(model), [](const json& run) { return run["last"]["train_accuracy"] == 100; });
+  };
+  for (const char* model : {"dense", "modular-fc", "modular-shared-fcms"}) {
+    EXPECT_GE(learned(model), 5) << model;
   }
   for (const char* model : {"modular-fc", "modular-shared-fcms"}) {
     int exact = 0;
@@ -68,40 +66,43 @@ TEST_F(OwnTask, AnAdderInAllSixArchitectures) {
       EXPECT_GT(found["specialisation"].get<double>(), 0.5) << model;
       exact += found["tasks"][0]["accuracy"] == 100 ? 1 : 0;
     }
-    EXPECT_GE(exact, 2) << model;
+    EXPECT_GE(exact, 1) << model << ": right on rows that were never seen";
     const std::string text = output({"show", "nets/" + runs.at(model)[0]["id"].get<std::string>() + ".safetensors"});
     EXPECT_NE(text.find("The wiring is the true one"), std::string::npos) << text;
   }
-  for (const json& run : runs.at("modular")) {
-    const json found = measured(run);
-    // Of 18 edges into modules at most one each can be missing and one too many.
-    EXPECT_GE(found["edit_distance"].get<int>(), 0);
-    EXPECT_LE(found["edit_distance"].get<int>(), 2 * (8 + 6 + 4 + 3));
-    EXPECT_LE(found["tasks"][0]["relaxed_edit_distance"].get<int>(), found["edit_distance"].get<int>());
+  for (const char* model : {"modular", "modular-shared"}) {
+    for (const json& run : runs.at(model)) {
+      const json found = measured(run);
+      const int distance = found["edit_distance"].get<int>();
+      // For every edge that is missing another one is too many: what is free makes no odd number.
+      EXPECT_EQ(distance % 2, 0) << model;
+      EXPECT_GT(distance, 0) << model;
+      EXPECT_LE(distance, 2 * (8 + 6 + 4 + 3)) << model;
+      EXPECT_LE(found["tasks"][0]["relaxed_edit_distance"].get<int>(), distance) << model;
+    }
   }
 }
 
 TEST_F(OwnTask, GraphShowsTheRoutingOfAnAdder) {
   folder_.write("adder.yaml", kAdder);
   const std::string text = output({"graph", "adder.yaml"});
-  EXPECT_NE(text.find("L1: (1,3),(1,3),(0,2),(0,2); L2: (0),(2,1),(2,1),(3); L3: (0),(1),(2,3); out: (0,1,2)"),
-            std::string::npos)
+  EXPECT_NE(text.find("L1: (1,3),(1,3),(0,2),(0,2); L2: (0),(2,1),(2,1),(3); L3: (0),(1),(2,3)"), std::string::npos)
       << text;
   EXPECT_NE(text.find("0 XOR, 1 AND, 2 ID, 3 OR"), std::string::npos) << text;
 }
 
 TEST_F(OwnTask, LevelsWithFewerValuesThanModulesRead) {
   folder_.write("chain.yaml", kChain);
-  const std::string settings = "--task chain.yaml --ratio 0.7 --epochs 300 --lr 0.03 --noise 0 --seed 0..3 ";
+  const std::string settings = "--task chain.yaml --ratio 0.7 --epochs 600 --lr 0.03 --noise 0 --seed 0..3 ";
   const auto runs = trained(settings + "--fan-in 3 --model " + kModels);
   ASSERT_EQ(runs.size(), 6U);
   for (const char* model : {"modular-fc", "modular-shared-fcms"}) {
     int learned = 0;
     for (const json& run : runs.at(model)) {
       EXPECT_EQ(measured(run)["edit_distance"], 0) << model;
-      learned += run["best"]["train_accuracy"] == 100 ? 1 : 0;
+      learned += run["last"]["train_accuracy"] == 100 ? 1 : 0;
     }
-    EXPECT_GE(learned, 2) << model;
+    EXPECT_GE(learned, 3) << model;
   }
   // What is known needs modules as wide as the widest gate; what is learned may try without.
   expect_refused("train " + settings + "--model modular-fc", {"gate 'all' needs 3 values", "set fan_in to 3"});

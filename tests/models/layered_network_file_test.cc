@@ -388,9 +388,8 @@ TEST(EdgeLists, WhatMakesNoSenseIsRefused) {
 }
 
 TEST(NetworkFile, OtherFilesAreRefused) {
-  for (const std::string& bytes :
-       {std::string(), std::string("\n\n"), std::string("a,b,c\n1,2,3\n"), std::string("\x80\x02}q"),
-        std::string(1000, '\0'), std::string("<!DOCTYPE html>")}) {
+  for (const std::string& bytes : {std::string(), std::string("\n\n"), std::string("a,b,c\n1,2,3\n"),
+                                   std::string(1000, '\0'), std::string("<!DOCTYPE html>")}) {
     expect_refused(bytes, "is no file of networks");
   }
   expect_refused(test::gzip("hello"), "is no file of networks");
