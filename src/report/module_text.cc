@@ -201,7 +201,8 @@ class Describer {
 
   std::string tests_text(const LayerDecision& decision) const {
     std::string text = fmt::format(
-        "the two most similar units are {} wired separately (z {}), the two halves are {} wired as one (z {})",
+        "the two most similar units are {} wired separately (z {}),\n"
+        "            the two halves are {} wired as one (z {})",
         decision.separate ? "indeed" : "not", z_text(decision.z_separate), decision.single ? "indeed" : "not",
         z_text(decision.z_single));
     if (!decision.verdict) {

@@ -7,6 +7,7 @@
 
 #include "measures/edit_distance.h"
 #include "measures/hand_made.h"
+#include "measures/network_measures.h"
 #include "models/plain_forward.h"
 
 namespace modlab::measures {
@@ -213,6 +214,7 @@ TEST(InSitu, FreeInputsAreNoUseOfASlot) {
   // Module 1 of level 2 needs module 2 of level 1 alone and reads module 0 as well, which serves the other task.
   const HandMade own = hand_made(passing_suite(), {{"model", "modular-fc"}});
   EXPECT_EQ(in_situ_of(own, 1)->matching, (std::vector<std::vector<int>>{{-1, -1, 0, 1}, {-1, -1, 0, 1}}));
+  EXPECT_EQ(measure_network(own.blueprint, own.suite, own.parameters).module_reuse, 0);
 }
 
 TEST(InSitu, AgreesWithThePlainForwardPass) {
