@@ -13,7 +13,7 @@ constexpr int kFullBatch = 64;
 constexpr int kTrainRows = 32;
 constexpr int kTableRows = 64;
 
-// Weights that one row meets in the forward pass of training, in its backward pass, and in evaluation (spec 6.1).
+// Weights that one row meets in the forward pass of training, in its backward pass, and in evaluation.
 struct WeightCounts {
   double forward = 0;
   double backward = 0;

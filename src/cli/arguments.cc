@@ -17,7 +17,8 @@ std::string normalised(std::string name) {
 
 const Option* find_option(std::span<const Option> options, const std::string& name) {
   for (const Option& option : options) {
-    if (normalised(option.name) == name ||
+    const bool is_letter_for_help = name == "h" && option.name == "help";
+    if (normalised(option.name) == name || is_letter_for_help ||
         std::ranges::any_of(option.aliases, [&](const std::string& alias) { return normalised(alias) == name; })) {
       return &option;
     }
@@ -27,7 +28,7 @@ const Option* find_option(std::span<const Option> options, const std::string& na
 
 bool is_option(const std::string& word) { return word.size() > 2 && word.starts_with("--"); }
 
-// "-o": the alias "o" of some option.
+// "-o": the alias "o" of some option; "-h" is --help.
 bool is_short_option(const std::string& word, std::span<const Option> options) {
   return word.size() == 2 && word[0] == '-' && find_option(options, word.substr(1)) != nullptr;
 }
@@ -62,7 +63,9 @@ Arguments::Arguments(std::span<const std::string> words, std::span<const Option>
       values.push_back(word.substr(equals + 1));
       continue;
     }
-    const auto next_is_value = [&] { return at + 1 < words.size() && !is_option(words[at + 1]); };
+    const auto next_is_value = [&] {
+      return at + 1 < words.size() && !is_option(words[at + 1]) && !is_short_option(words[at + 1], options);
+    };
     switch (option->arity) {
       case Arity::kFlag:
         break;

@@ -8,6 +8,7 @@
 #include "bench/rivals.h"
 #include "cli/arguments.h"
 #include "cli/bench_suite.h"
+#include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "core/errors.h"
 #include "core/text.h"
@@ -41,7 +42,7 @@ const std::vector<Option>& bench_options() {
 }
 
 void print_bench_help() {
-  fmt::print(
+  print_help(
       "modlab bench: how fast the engine is on this machine, one thread, and against PyTorch\n\n"
       "  modlab bench\n"
       "  modlab bench --against torch --work modular-shared\n"

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cli/arguments.h"
+#include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "core/errors.h"
 #include "core/text.h"
@@ -37,7 +38,7 @@ const std::vector<Option>& data_options() {
 }
 
 void print_data_help() {
-  fmt::print(
+  print_help(
       "modlab data: the images that networks learn from\n\n"
       "  modlab data fetch mnist\n"
       "  modlab data fetch mnist --from ~/Downloads/mnist\n"

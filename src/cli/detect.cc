@@ -5,6 +5,7 @@
 
 #include "cli/arguments.h"
 #include "cli/network_files.h"
+#include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "core/errors.h"
 #include "core/text.h"
@@ -63,7 +64,7 @@ const std::vector<Option>& detect_options() {
 }
 
 void print_detect_help() {
-  fmt::print(
+  print_help(
       "modlab detect: the modules of a sparse layered network\n\n"
       "  modlab train --task depth2 --model sparse --seed 0 --save sparse\n"
       "  modlab detect sparse/*.safetensors\n\n"

@@ -4,6 +4,7 @@
 
 #include "cli/arguments.h"
 #include "cli/study_text.h"
+#include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "core/errors.h"
 #include "io/file.h"
@@ -29,7 +30,7 @@ const std::vector<Option>& export_options() {
 int run_export(std::span<const std::string> words) {
   const Arguments arguments(words, export_options());
   if (arguments.has("help") || words.empty()) {
-    fmt::print(
+    print_help(
         "modlab export: the results of a study as tables\n\n"
         "  modlab export results/boolean-quick --csv\n\n{}",
         describe_options(export_options()));

@@ -5,6 +5,7 @@
 #include "cli/arguments.h"
 #include "cli/published_flags.h"
 #include "cli/run_list.h"
+#include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "core/errors.h"
 #include "report/flops_json.h"
@@ -25,13 +26,13 @@ const std::vector<Option>& own_flops_options() {
   return kOptions;
 }
 
-void print_flops_help() {
-  fmt::print(
+void print_flops_help(const Arguments& arguments) {
+  print_help(
       "modlab flops: what training a network costs, without training it\n\n"
       "  modlab flops --task depth2 --model modular-shared --ratio 0.5 --batch-size 4 --epochs 100\n"
       "  modlab flops --table\n\n"
-      "Takes the settings of `modlab train`, one value each.\n\nSettings\n{}\nOutput\n{}",
-      describe_options(setting_options()), describe_options(own_flops_options()));
+      "Takes the settings of `modlab train`, one value each.\n\n{}Output\n{}",
+      describe_settings(arguments, false), describe_options(own_flops_options()));
 }
 
 experiments::Run one_run(const Arguments& arguments) {
@@ -56,7 +57,7 @@ int run_flops(std::span<const std::string> words) {
   options.insert(options.end(), published.begin(), published.end());
   const Arguments arguments(words, options);
   if (arguments.has("help")) {
-    print_flops_help();
+    print_flops_help(arguments);
     return 0;
   }
   const experiments::Run run = one_run(arguments);

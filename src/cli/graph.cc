@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "cli/arguments.h"
+#include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "core/errors.h"
 #include "core/text.h"
@@ -62,7 +63,7 @@ std::optional<int> parse_rows(const Arguments& arguments, const TaskSuite& suite
 int run_graph(std::span<const std::string> words) {
   const Arguments arguments(words, graph_options());
   if (arguments.has("help")) {
-    fmt::print("{}", help_text());
+    print_help("{}", help_text());
     return 0;
   }
   if (arguments.positional().size() > 1) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "core/errors.h"
 #include "core/text.h"
@@ -52,21 +53,28 @@ constexpr Verb kVerbs[] = {
     {"bench", "measure the engine on this machine, alone or against PyTorch", &run_bench},
 };
 
-void print_help() {
-  fmt::print("modlab: a laboratory for modularity in neural networks\n\n  modlab VERB ...\n\n");
+void print_verbs() {
+  std::string list;
   for (const Verb& verb : kVerbs) {
-    fmt::print("  {:<9} {}\n", verb.name, verb.help);
+    list += fmt::format("  {:<9}  {}\n", verb.name, verb.help);
   }
-  fmt::print(
-      "\nTry:  modlab study run boolean --preset quick\n"
-      "      modlab train --task depth2 --model modular-shared --seed 0..99\n"
-      "      modlab VERB --help\n");
+  modlab::cli::print_help(
+      "modlab: a laboratory for modularity in neural networks\n\n  modlab VERB ...\n\n{}\n"
+      "Try\n"
+      "  modlab study run boolean --preset quick\n"
+      "  modlab train --task depth2 --model modular-shared --seed 0..99\n"
+      "  modlab help VERB\n",
+      list);
 }
 
 int run(std::span<const std::string> words) {
-  if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
-    print_help();
+  const bool asks_for_help = !words.empty() && (words[0] == "--help" || words[0] == "-h" || words[0] == "help");
+  if (words.empty() || (asks_for_help && words.size() == 1)) {
+    print_verbs();
     return 0;
+  }
+  if (asks_for_help) {
+    return run(std::vector<std::string>{words[1], "--help"});
   }
   if (words[0] == "--version") {
     fmt::print("modlab {}\n", MODLAB_VERSION);

@@ -2,6 +2,7 @@
 
 #include "cli/arguments.h"
 #include "cli/snapshot_option.h"
+#include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "measures/snapshot_measures.h"
 #include "report/measures_json.h"
@@ -21,7 +22,7 @@ const std::vector<Option>& measure_options() {
 }
 
 void print_measure_help() {
-  fmt::print(
+  print_help(
       "modlab measure: how near a saved network is to the true structure, and what it cost\n\n"
       "  modlab train --task depth2 --model modular-shared --seed 0 --save nets\n"
       "  modlab measure nets/*.safetensors\n\n{}",

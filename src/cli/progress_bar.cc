@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "cli/terminal.h"
 #include "core/text.h"
 
 namespace modlab::cli {
@@ -16,7 +17,6 @@ namespace {
 
 constexpr auto kRedraw = std::chrono::milliseconds(100);
 constexpr auto kPlainLineEvery = std::chrono::seconds(10);
-constexpr int kBarWidth = 28;
 
 // A signal handler may touch nothing but lock-free atomics.
 std::atomic<bool> interrupted{false};
@@ -72,12 +72,8 @@ void ProgressBar::draw() {
   const double share = status.share;
   const std::string left = share > 0 ? duration_text(elapsed * (1 - share) / share) : "?";
   if (is_terminal_) {
-    const int filled = static_cast<int>(share * kBarWidth);
-    std::string bar;
-    for (int cell = 0; cell < kBarWidth; ++cell) {
-      bar += cell < filled ? "█" : "░";
-    }
-    fmt::print(stderr, "\r\033[K{} {:3.0f} %  {}, {} left", bar, 100 * share, status.text, left);
+    const std::string text = fmt::format("{}, {} left", status.text, left);
+    fmt::print(stderr, "\r\033[K{}", progress_line(share, text, terminal_width(stderr)));
     std::fflush(stderr);
     return;
   }

@@ -8,7 +8,7 @@
 namespace modlab::cli {
 namespace {
 
-// Noise that the published flag switches on (spec 2.2).
+// Noise that the published flag switches on.
 constexpr auto kPublishedNoise = "0.1";
 
 // A flag with another name for one of our settings and the same values.

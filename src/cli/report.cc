@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "cli/arguments.h"
+#include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "core/errors.h"
 #include "io/file.h"
@@ -29,7 +30,7 @@ const std::vector<Option>& report_options() {
 int run_report(std::span<const std::string> words) {
   const Arguments arguments(words, report_options());
   if (arguments.has("help") || (arguments.positional().empty() && words.empty())) {
-    fmt::print(
+    print_help(
         "modlab report: a study as one web page, or its figures as files for a paper\n\n"
         "  modlab report results/boolean-quick\n"
         "  modlab report results/boolean-quick -o boolean.html\n"

@@ -7,7 +7,9 @@
 #include <set>
 
 #include "cli/published_flags.h"
+#include "core/errors.h"
 #include "core/text.h"
+#include "experiments/settings_page.h"
 #include "studies/study_plan.h"
 
 namespace modlab::cli {
@@ -17,6 +19,14 @@ using settings::Setting;
 using studies::Choices;
 
 Option option_of(const Setting& setting) { return {setting.name, Arity::kMany, setting.value, setting.help, {}}; }
+
+// With what docs/settings.md says of it too: its default, and the models that have it.
+Option explained_option(const experiments::Experiment& kind, const Setting& setting) {
+  Option option = option_of(setting);
+  option.help += fmt::format(" (default {}{})", experiments::default_text(kind, setting),
+                             setting.of == "all" ? "" : "; " + setting.of);
+  return option;
+}
 
 std::vector<Choices> choices_from(const Arguments& arguments) {
   std::map<std::string, std::vector<std::string>> words = translate_published(arguments);
@@ -57,6 +67,41 @@ settings::Given chosen_kind(const Arguments& arguments) {
   return given;
 }
 
+// A setting that none of the runs has would change nothing without a word. Flags of the published script may: its
+// commands carry those of all models.
+void check_used(const Arguments& arguments, const std::vector<experiments::Run>& runs) {
+  std::vector<const settings::Values*> rows;
+  for (const experiments::Run& run : runs) {
+    if (rows.empty() || rows.back()->row() != run.values.row()) {
+      rows.push_back(&run.values);
+    }
+  }
+  const auto names_of = [&](Setting::Role role) {
+    std::vector<std::string> names;
+    for (const settings::Values* values : rows) {
+      for (std::size_t at = 0; at < values->size(); ++at) {
+        if (values->setting_at(at).role == role && std::ranges::find(names, values->text_at(at)) == names.end()) {
+          names.push_back(values->text_at(at));
+        }
+      }
+    }
+    return join_text(names, " and ");
+  };
+  for (const std::string& name : experiments::setting_names()) {
+    const bool is_used = std::ranges::any_of(rows, [&](const settings::Values* values) { return values->has(name); });
+    if (!arguments.has(name) || is_used || runs.empty()) {
+      continue;
+    }
+    const std::span<const Setting> own = runs.front().kind->settings();
+    const auto found = std::ranges::find(own, name, &Setting::name);
+    throw ConfigError(found == own.end()
+                          ? fmt::format("--{} means nothing to task {}; leave it out", arguments.given_as(name),
+                                        names_of(Setting::Role::kTask))
+                          : fmt::format("--{} means nothing to model {} ({} have it); leave it out",
+                                        arguments.given_as(name), names_of(Setting::Role::kModel), found->of));
+  }
+}
+
 std::string section(std::string_view title, const std::vector<Option>& options) {
   return options.empty() ? "" : fmt::format("{}\n{}\n", title, describe_options(options));
 }
@@ -81,17 +126,18 @@ std::string describe_settings(const Arguments& arguments, bool all) {
     const experiments::Experiment& kind = experiments::kind_for(given);
     std::vector<Option> options;
     for (const Setting* setting : kind.settings_for(given)) {
-      options.push_back(option_of(*setting));
+      options.push_back(explained_option(kind, *setting));
     }
     return section(kind.title(), options);
   }
-  // What a kind has in common with those before it has been said.
-  std::set<std::string> said;
+  // What a kind has as one before it has it need not be said again.
+  std::set<std::pair<std::string, std::string>> said;
   for (const experiments::Experiment* kind : experiments::all()) {
     std::vector<Option> options;
     for (const Setting& setting : kind->settings()) {
-      if (setting.role != Setting::Role::kFact && said.insert(setting.name).second) {
-        options.push_back(option_of(setting));
+      if (setting.role != Setting::Role::kFact &&
+          said.emplace(setting.name, experiments::default_text(*kind, setting)).second) {
+        options.push_back(explained_option(*kind, setting));
       }
     }
     text += section(kind->title(), options);
@@ -99,8 +145,20 @@ std::string describe_settings(const Arguments& arguments, bool all) {
   return text;
 }
 
+std::string describe_settings(const experiments::Experiment& kind) {
+  std::vector<Option> options;
+  for (const Setting& setting : kind.settings()) {
+    if (setting.role != Setting::Role::kModel && setting.role != Setting::Role::kFact) {
+      options.push_back(explained_option(kind, setting));
+    }
+  }
+  return describe_options(options);
+}
+
 std::vector<experiments::Run> runs_from(const Arguments& arguments) {
-  return studies::all_combinations(choices_from(arguments));
+  std::vector<experiments::Run> runs = studies::all_combinations(choices_from(arguments));
+  check_used(arguments, runs);
+  return runs;
 }
 
 std::vector<experiments::Run> runs_from(const Arguments& arguments, const std::string& model) {
@@ -110,7 +168,9 @@ std::vector<experiments::Run> runs_from(const Arguments& arguments, const std::s
       choices.push_back({name, {model}});
     }
   }
-  return studies::all_combinations(choices);
+  std::vector<experiments::Run> runs = studies::all_combinations(choices);
+  check_used(arguments, runs);
+  return runs;
 }
 
 }  // namespace modlab::cli

@@ -13,6 +13,8 @@ std::vector<Option> setting_options();
 
 // Settings for help, a kind's own together: those that runs of the task and model at hand have, or all.
 std::string describe_settings(const Arguments& arguments, bool all);
+// Those of one kind, but for its model.
+std::string describe_settings(const experiments::Experiment& kind);
 
 // The runs that a command line asks for: the product of all lists and ranges, the seed varying fastest.
 std::vector<experiments::Run> runs_from(const Arguments& arguments);

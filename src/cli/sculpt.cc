@@ -8,6 +8,7 @@
 #include "cli/arguments.h"
 #include "cli/progress_bar.h"
 #include "cli/run_list.h"
+#include "cli/terminal.h"
 #include "cli/threads.h"
 #include "cli/verbs.h"
 #include "core/errors.h"
@@ -47,7 +48,7 @@ std::vector<Option> sculpt_setting_options() {
 }
 
 void print_sculpt_help() {
-  fmt::print(
+  print_help(
       "modlab sculpt: train dense networks, prune them as far as accuracy allows, and read their modules off\n\n"
       "  modlab sculpt --task sculpt/4-2-4 --hidden 24,24 --seed 0..3\n"
       "  modlab sculpt --task depth2 --hidden 36,36 --seed 0..9 --epoch-search true\n"
@@ -55,7 +56,7 @@ void print_sculpt_help() {
       "Every pair of first steps (unit-steps and edge-steps) is one way to prune; the networks with the fewest edges\n"
       "win, and all that are tied are kept. Learning rate, batch size and epochs are the published ones where there\n"
       "are any. `modlab detect sculpted/networks.jsonl` looks closer.\n\nSettings\n{}\nOutput\n{}",
-      describe_options(sculpt_setting_options()), describe_options(own_sculpt_options()));
+      describe_settings(experiments::sculpt()), describe_options(own_sculpt_options()));
 }
 
 // "{x1 x2 y1 y2} {x3 x4 y3 y4}": inputs and outputs of each module, hidden units where it has neither.

@@ -2,6 +2,7 @@
 
 #include "cli/arguments.h"
 #include "cli/snapshot_option.h"
+#include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "models/saved_snapshot.h"
 #include "report/network_json.h"
@@ -20,7 +21,7 @@ const std::vector<Option>& show_options() {
 }
 
 void print_show_help() {
-  fmt::print(
+  print_help(
       "modlab show: what a saved network has learned\n\n"
       "  modlab train --task depth2 --model modular-shared --seed 0 --save nets\n"
       "  modlab show nets/*.safetensors\n\n{}",

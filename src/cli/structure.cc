@@ -4,6 +4,7 @@
 
 #include "cli/arguments.h"
 #include "cli/network_files.h"
+#include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "core/errors.h"
 #include "core/text.h"
@@ -30,7 +31,7 @@ const std::vector<Option>& structure_options() {
 }
 
 void print_structure_help() {
-  fmt::print(
+  print_help(
       "modlab structure: how a network's weights join inputs and outputs\n\n"
       "  modlab train --task depth2 --model dense --seed 0 --save dense\n"
       "  modlab structure dense/*.safetensors\n"

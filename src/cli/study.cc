@@ -5,6 +5,7 @@
 #include "cli/arguments.h"
 #include "cli/progress_bar.h"
 #include "cli/study_text.h"
+#include "cli/terminal.h"
 #include "cli/threads.h"
 #include "cli/verbs.h"
 #include "core/errors.h"
@@ -33,7 +34,7 @@ const std::vector<Option>& study_options() {
 }
 
 void print_study_help() {
-  fmt::print(
+  print_help(
       "modlab study: train a whole grid, choose settings by validation, check a paper's claims\n\n"
       "  modlab study list\n"
       "  modlab study show boolean --preset paper\n"

@@ -10,6 +10,7 @@
 #include "cli/progress_bar.h"
 #include "cli/published_flags.h"
 #include "cli/run_list.h"
+#include "cli/terminal.h"
 #include "cli/threads.h"
 #include "cli/train_table.h"
 #include "cli/verbs.h"
@@ -45,7 +46,7 @@ const std::vector<Option>& own_train_options() {
 
 void print_train_help(const Arguments& arguments) {
   const bool all = arguments.text("help") == "all";
-  fmt::print(
+  print_help(
       "modlab train: train one network or a population on a task\n\n"
       "  modlab train --task depth2 --model modular-shared --seed 0..99\n"
       "  modlab train --task depth2 --model dense,modular-shared --ratio 0.3,0.5,0.7 --seed 0..24\n"

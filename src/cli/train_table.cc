@@ -7,6 +7,8 @@
 #include <map>
 #include <set>
 
+#include "core/errors.h"
+
 namespace modlab::cli {
 namespace {
 
@@ -135,12 +137,54 @@ std::vector<std::string> cells_of(const std::vector<const RunSummary*>& runs, co
   return cells;
 }
 
-// Names and values that all runs share, in lines of moderate width.
+// What a run would be if nothing but its task and model were said.
+class Defaults {
+ public:
+  explicit Defaults(const experiments::Experiment& kind) : kind_(kind), plain_(kind.defaults()) {}
+
+  bool has(const Setting& setting, const Run& run) {
+    settings::Given given;
+    for (const Setting& each : kind_.settings()) {
+      if ((each.role == Setting::Role::kTask || each.role == Setting::Role::kModel) && run.values.has(each.name)) {
+        given[each.name] = run.values.text(each.name);
+      }
+    }
+    const auto [found, is_new] = resolved_.try_emplace(given);
+    if (is_new) {
+      try {
+        found->second = kind_.resolve(given);
+      } catch (const UserError&) {
+        // The task needs something more of this model; what it is will then be shown.
+      }
+    }
+    const nlohmann::json value = run.values.get(setting.name);
+    return found->second.has(setting.name) ? value == found->second.get(setting.name) : value == plain_[setting.name];
+  }
+
+ private:
+  const experiments::Experiment& kind_;
+  std::map<std::string, nlohmann::json> plain_;
+  std::map<settings::Given, settings::Values> resolved_;
+};
+
+// Names and values that all runs share which have them, in lines of moderate width: the main settings, and every other
+// one that is not as it is by default.
 std::string shared_lines(const KindRuns& group, const std::vector<const Setting*>& varying) {
-  const Run& first = group.runs.front();
+  const std::set<std::string> silent = silent_settings(group);
+  Defaults defaults(*group.kind);
   std::vector<std::string> lines = {""};
   for (const Setting& setting : group.kind->settings()) {
-    if (!setting.is_named || !first.values.has(setting.name) || std::ranges::find(varying, &setting) != varying.end()) {
+    const auto has_it = [&](const Run& run) { return run.values.has(setting.name); };
+    const auto found = std::ranges::find_if(group.runs, has_it);
+    if (found == group.runs.end() || setting.role == Setting::Role::kFact || silent.contains(setting.name) ||
+        std::ranges::find(varying, &setting) != varying.end()) {
+      continue;
+    }
+    const Run& first = *found;
+    const std::string shared = value_text(setting, first);
+    const bool is_shared = std::ranges::all_of(
+        group.runs, [&](const Run& run) { return !has_it(run) || value_text(setting, run) == shared; });
+    if (!is_shared || (!setting.is_named && defaults.has(setting, first))) {
       continue;
     }
     const std::string item = setting.name + " " + value_text(setting, first);

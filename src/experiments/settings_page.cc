@@ -2,16 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "experiments/experiment.h"
 
 namespace modlab::experiments {
 namespace {
-
-std::string default_text(const Setting& setting, const nlohmann::json& value) {
-  const std::string text = settings::setting_text(value);
-  const bool is_open = text.empty() || (setting.is_size && text == "0");
-  return is_open || (value.is_number() && value == 0 && setting.is_named) ? "from the task" : text;
-}
 
 std::string row_text(const Setting& setting, const std::string& shown) {
   std::string form = setting.value;
@@ -22,6 +15,13 @@ std::string row_text(const Setting& setting, const std::string& shown) {
 }
 
 }  // namespace
+
+std::string default_text(const Experiment& kind, const Setting& setting) {
+  const nlohmann::json value = kind.defaults().at(setting.name);
+  const std::string text = settings::setting_text(value);
+  const bool is_open = text.empty() || (setting.is_size && text == "0");
+  return is_open || (value.is_number() && value == 0 && setting.is_named) ? "from the task" : text;
+}
 
 std::string settings_markdown() {
   std::string page =
@@ -38,9 +38,8 @@ std::string settings_markdown() {
   for (const Experiment* kind : all()) {
     page += fmt::format("\n## {}\n\n| setting | value | default | models | meaning |\n|---|---|---|---|---|\n",
                         kind->title());
-    const std::map<std::string, nlohmann::json> defaults = kind->defaults();
     for (const Setting& setting : kind->settings()) {
-      const std::string shown = default_text(setting, defaults.at(setting.name));
+      const std::string shown = default_text(*kind, setting);
       if (setting.role == Setting::Role::kFact) {
         continue;
       }

@@ -422,7 +422,24 @@ NamedTensor decode_array(std::string_view bytes, const std::string& name, const 
 
 }  // namespace
 
+void refuse_pickle(std::string_view bytes, const std::string& path) {
+  // torch.save puts the pickle first.
+  bool is_pickle = false;
+  if (bytes.starts_with(kMemberMagic) && bytes.size() >= kMemberBytes) {
+    const std::size_t name_bytes = number_at<std::uint16_t>(bytes, 26);
+    is_pickle = bytes.substr(kMemberBytes, name_bytes).ends_with(".pkl");
+  } else if (bytes.size() >= 2 && bytes[0] == '\x80') {
+    is_pickle = bytes[1] >= 2 && bytes[1] <= 5;  // the versions of the format
+  }
+  if (is_pickle) {
+    fail(path,
+         "is a pickle, which could run any program and is never read; write a PyTorch model with "
+         "safetensors.torch.save_file(model.state_dict(), FILE), or its matrices with numpy.savez");
+  }
+}
+
 std::vector<NamedTensor> decode_npz(std::string_view bytes, const std::string& path) {
+  refuse_pickle(bytes, path);
   const std::vector<Entry> entries = read_entries(bytes, path);
   // Otherwise members share bytes, and a small file could expand without end.
   if (sum_of(entries, &Entry::packed) > bytes.size()) {
@@ -445,7 +462,7 @@ std::vector<NamedTensor> decode_npz(std::string_view bytes, const std::string& p
     tensors.push_back(decode_array(expand_member(bytes, entry, source), name, source));
   }
   if (tensors.empty()) {
-    fail(path, "is a zip file without numpy arrays; write one with numpy.savez, or a PyTorch model as safetensors");
+    fail(path, "is a zip file without numpy arrays; write one with numpy.savez");
   }
   return tensors;
 }

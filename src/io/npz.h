@@ -20,4 +20,8 @@ std::vector<NamedTensor> decode_npz(std::string_view bytes, const std::string& p
 
 bool is_zip(std::string_view bytes);
 
+// Python objects, as torch.save and pickle write them, in a zip or bare: reading them may run anything, so they are not
+// read. Throws FormatError that says what to do instead.
+void refuse_pickle(std::string_view bytes, const std::string& path);
+
 }  // namespace modlab::io

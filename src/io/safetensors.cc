@@ -93,6 +93,15 @@ std::string encode_safetensors(const TensorFile& file) {
   return bytes;
 }
 
+bool is_safetensors(std::string_view bytes, std::string_view name) {
+  std::uint64_t length = 0;
+  if (bytes.size() > kLengthBytes) {
+    std::memcpy(&length, bytes.data(), kLengthBytes);
+  }
+  const bool has_header = bytes.size() > kLengthBytes && bytes[kLengthBytes] == '{';
+  return name.ends_with(".safetensors") || (has_header && length <= bytes.size() - kLengthBytes);
+}
+
 TensorFile decode_safetensors(const std::string& bytes, const std::string& path) {
   if (bytes.size() < kLengthBytes) {
     fail(path, fmt::format("it has only {} bytes", bytes.size()));

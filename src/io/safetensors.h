@@ -23,6 +23,9 @@ struct TensorFile {
 // The whole container as bytes.
 std::string encode_safetensors(const TensorFile& file);
 
+// Whether a file is meant to be one: by its name, so that damage is then called by its name, or by its first bytes.
+bool is_safetensors(std::string_view bytes, std::string_view name);
+
 // Reads a file from anyone: lengths, offsets and shapes are checked against the file's size before memory is taken.
 // Throws FormatError.
 TensorFile read_safetensors(const std::string& path);

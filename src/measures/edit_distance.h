@@ -12,10 +12,11 @@ struct EditDistance {
   std::vector<std::vector<int>> matching;  // [level][slot]: gate of that level, or -1 for a surplus slot
 };
 
-// The exact minimum graph edit distance between what a network reads and the truth (spec 6.2): inserting or deleting a
-// node or an edge costs 1. Strict: inputs and outputs stay themselves, a module may be matched only with a gate of its
-// level. The members of a pool play no role, nor does the order of picks; a module that picks a candidate twice has one
-// edge to it. Throws ConfigError if a search over that many modules would not end.
+// The exact minimum graph edit distance between what a network reads and the truth: inserting or deleting a node or an
+// edge costs 1. Strict: inputs and outputs stay themselves, a module may be matched only with a gate of its level. The
+// members of a pool play no role, nor does the order of picks; a module that picks a candidate twice has one edge to
+// it. Where a gate needs fewer values than its module reads, the others are free: only what is needed can be missing or
+// be read in vain. Throws ConfigError if a search over that many modules would not end.
 EditDistance edit_distance(const tasks::Routing& learned, const tasks::Routing& truth, int inputs);
 
 // Against a function graph of any kind: wires that skip levels have no counterpart in a network and stay unmatched.

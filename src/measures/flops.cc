@@ -48,9 +48,10 @@ FlopCount sum(const std::vector<FlopPart>& parts) {
   return total;
 }
 
-// `logits` of one task, `reads` values chosen with each. A gather is free, its gradient a product for each logit.
-FlopPart selection_part(const char* name, double logits, int reads, int tasks, bool is_exact) {
-  const double products = is_exact ? logits : reads * logits;
+// `logits` of one task; `reads`: the values chosen with each, summed up over them. A gather is free, its gradient a
+// product for each logit.
+FlopPart selection_part(const char* name, double logits, double reads, int tasks, bool is_exact) {
+  const double products = is_exact ? logits : reads;
   return {name, {.forward = is_exact ? 0 : products, .backward = products, .update = tasks * logits}};
 }
 
@@ -69,19 +70,23 @@ std::vector<FlopPart> modular_parts(const models::ModularShape& shape, Counting 
                                    .update = module * (has_pool ? shape.pool : slots)}}};
   if (!shape.known_inputs) {
     double logits = 0;
+    double reads = 0;
     int below = shape.inputs;
-    for (const int level : shape.levels) {
-      logits += static_cast<double>(below) * level;
-      below = level;
+    for (std::size_t level = 0; level < shape.levels.size(); ++level) {
+      const double on_level = static_cast<double>(below) * shape.levels[level];
+      logits += on_level;
+      reads += shape.picks(level) * on_level;
+      below = shape.levels[level];
     }
-    parts.push_back(selection_part("input selection", logits, shape.fan_in, shape.tasks, is_exact));
+    parts.push_back(selection_part("input selection", logits, reads, shape.tasks, is_exact));
   }
   if (!shape.known_outputs) {
-    parts.push_back(
-        selection_part("output selection", shape.output_candidates(), shape.outputs, shape.tasks, is_exact));
+    const double candidates = shape.output_candidates();
+    parts.push_back(selection_part("output selection", candidates, shape.outputs * candidates, shape.tasks, is_exact));
   }
   if (has_pool && !shape.known_modules) {
-    parts.push_back(selection_part("module selection", shape.pool * slots, 1, shape.tasks, is_exact));
+    const double logits = shape.pool * slots;
+    parts.push_back(selection_part("module selection", logits, logits, shape.tasks, is_exact));
   }
   return parts;
 }

@@ -16,7 +16,7 @@ struct FlopCount {
   double update = 0;
 };
 
-// kPaper: the paper's accounting (spec 6.1). Biases and activations are free; a selection of k values among n
+// kPaper: the accounting of the paper's Table 1. Biases and activations are free; a selection of k values among n
 // candidates is k n products, forward and backward; a sparse network has the weights that its mask keeps; an epoch has
 // floor(D/b) + 1 updates, one more than happen where b divides D.
 // kExact: what this program computes. Biases count like weights. A selection gathers its values forward, which is free,

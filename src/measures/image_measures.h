@@ -14,7 +14,7 @@ namespace modlab::measures {
 struct ImageModuleView {
   std::vector<int> reads;                  // images that slots with this module read, one for each slot
   std::vector<std::vector<double>> means;  // [output][digit]: over the test images of that digit
-  double specialisation = 0;               // spec 6.4, over the same images
+  double specialisation = 0;               // see image_specialisation.h, over the same images
 };
 
 // How a network does on one combination of digits, with images that it has not been trained on.

@@ -29,13 +29,10 @@ tasks::Routing true_image_routing(const tasks::TaskSuite& suite) {
   if (!suite.images()) {
     throw ConfigError(fmt::format("task '{}' is not one on images; choose one such as mnist-xor-and", suite.name));
   }
-  const tasks::Task& task = suite.tasks.front();
-  // Where gates differ in their number of inputs, true_routing says so.
-  const std::size_t fan_in = task.graph ? task.graph->levels.front().front().inputs.size() : 0;
   std::vector<int> images(suite.images()->images);
   std::iota(images.begin(), images.end(), 0);
   return with_image_level(images, suite.images()->bits,
-                          tasks::true_routing(suite, true, static_cast<int>(fan_in)).front());
+                          tasks::true_routing(suite, true, tasks::widest_gate(suite)).front());
 }
 
 }  // namespace modlab::measures

@@ -7,7 +7,7 @@
 
 namespace modlab::measures {
 
-// The wiring of a network on images as the edit distance compares it (spec 6.2): a first level with one node for each
+// The wiring of a network on images as the edit distance compares it: a first level with one node for each
 // value of an image slot, all of which read the image that the slot picked, then the levels that read those values.
 // Nothing keeps the values of a slot together but the image they share. Its inputs are the images; the members of a
 // pool are left out, since they play no role.

@@ -11,9 +11,10 @@
 namespace modlab::measures {
 namespace {
 
-// Weights are whole numbers, so that sums are exact in any order: edges count in the upper bits, preferences in the
-// lower ones, where the preferences of all gates together stay below one edge.
-constexpr std::int64_t kEdge = std::int64_t{1} << 44;
+// Weights are whole numbers, so that sums are exact in any order: edits count in the upper bits, preferences in the
+// lower ones, where the preferences of all gates together stay below one edit. An edge that both sides have saves two.
+constexpr std::int64_t kEdit = std::int64_t{1} << 43;
+constexpr std::int64_t kEdge = 2 * kEdit;
 constexpr double kPreference = 0x1p32;
 
 // In cells of assignment problems: about a second.
@@ -79,7 +80,8 @@ std::vector<Level> make_levels(const Wiring& learned, const Wiring& truth, const
         const int certain =
             common_elements(a.outputs, b.outputs) + (index == 0 ? common_elements(a.reads, b.reads) : 0);
         const double wish = preference.empty() ? 0.0 : preference[index][slot][gate];
-        level.weights[level.cell(slot, gate)] = kEdge * certain + std::llround(kPreference * wish);
+        level.weights[level.cell(slot, gate)] =
+            kEdge * certain + kEdit * needless(a, b) + std::llround(kPreference * wish);
       }
     }
   }
@@ -262,11 +264,15 @@ class Search {
 
 }  // namespace
 
+int needless(const Wiring::Node& slot, const Wiring::Node& gate) {
+  return std::max(0, static_cast<int>(slot.reads.size()) - gate.needs);
+}
+
 Matching best_matching(const Wiring& learned, const Wiring& truth, const Preference& preference) {
   Search search(learned, truth, preference);
   const std::vector<std::vector<int>>& columns = search.run();
   Matching matching;
-  matching.preserved = static_cast<int>(search.best() / kEdge);
+  matching.saved = static_cast<int>(search.best() / kEdit);
   for (std::size_t index = 0; index < learned.levels.size(); ++index) {
     matching.gates.emplace_back(learned.levels[index].size(), -1);
     for (int row = 0; index < columns.size() && row < search.levels()[index].rows(); ++row) {
@@ -287,7 +293,7 @@ int edit_distance(const Wiring& learned, const Wiring& truth, const Matching& ma
     };
     distance += std::abs(size(learned) - size(truth));
   }
-  return distance + learned.edge_count() + truth.edge_count() - 2 * matching.preserved;
+  return distance + learned.edge_count() + truth.edge_count() - matching.saved;
 }
 
 }  // namespace modlab::measures

@@ -65,6 +65,7 @@ std::vector<std::vector<double>> slot_values(const ModularView& view, int task) 
       bits[input][row] = tasks::input_bit(inputs, row, input) ? 1 : 0;
     }
   }
+  const std::vector<double> zeros(std::size_t{1} << inputs, 0.0);
   const tasks::Routing& routing = view.routings[task];
   std::vector<std::vector<double>> values;
   std::size_t first_below = 0;
@@ -75,6 +76,7 @@ std::vector<std::vector<double>> slot_values(const ModularView& view, int task) 
       for (const int pick : routing.inputs[level][slot]) {
         read.push_back(level == 0 ? &bits[pick] : &values[first_below + pick]);
       }
+      read.resize(view.shape.fan_in, &zeros);
       const std::size_t module = view.module_of(task, level, static_cast<int>(slot), static_cast<int>(values.size()));
       values.push_back(module_values(view, module, read));
     }

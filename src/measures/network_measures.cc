@@ -3,18 +3,33 @@
 #include <algorithm>
 
 #include "core/errors.h"
+#include "measures/compared_part.h"
 #include "measures/modular_view.h"
 #include "measures/wiring.h"
 
 namespace modlab::measures {
 namespace {
 
-double module_reuse(const ModularView& view) {
+// [level][slot]: whether some output of the task depends on it.
+std::vector<std::vector<bool>> slots_in_use(const ModularView& view, const tasks::Task& task,
+                                            const tasks::Routing& routing) {
+  try {
+    if (task.graph) {
+      return compared_part(routing, wiring_of(*task.graph), true).kept;
+    }
+  } catch (const ConfigError&) {
+    // So many modules that nobody knows which read more than they need.
+  }
+  return nodes_in_use(wiring_of(routing, view.shape.inputs));
+}
+
+double module_reuse(const ModularView& view, const tasks::TaskSuite& suite) {
   std::vector<int> users(view.places.modules.size(), 0);
-  for (const tasks::Routing& routing : view.routings) {
+  for (std::size_t task = 0; task < view.routings.size(); ++task) {
+    const tasks::Routing& routing = view.routings[task];
     std::vector<bool> uses(users.size(), false);
     std::size_t slot_index = 0;
-    const std::vector<std::vector<bool>> used = nodes_in_use(wiring_of(routing, view.shape.inputs));
+    const std::vector<std::vector<bool>> used = slots_in_use(view, suite.tasks[task], routing);
     for (std::size_t level = 0; level < used.size(); ++level) {
       for (std::size_t slot = 0; slot < used[level].size(); ++slot, ++slot_index) {
         if (used[level][slot]) {
@@ -60,7 +75,7 @@ NetworkMeasures measure_network(const models::Blueprint& blueprint, const tasks:
   measures.edit_distance = distance / tasks;
   measures.in_situ = in_situ / tasks;
   if (tasks > 1) {
-    measures.module_reuse = module_reuse(*view);
+    measures.module_reuse = module_reuse(*view, suite);
   }
   return measures;
 }

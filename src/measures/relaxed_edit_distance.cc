@@ -25,6 +25,7 @@ struct Graph {
   int edges = 0;
 
   int size() const { return static_cast<int>(labels.size()); }
+  bool is_module(int node) const { return labels[node] >= 0 && labels[node] < kMaxNodes; }
   void connect(int from, int to) {
     reads[to] |= std::uint64_t{1} << from;
     readers[from] |= std::uint64_t{1} << to;
@@ -73,13 +74,17 @@ Graph graph_of(const Wiring& wiring) {
 }
 
 // Branch and bound over the partners of the smaller graph's nodes. Every one of them gets a partner: to replace a node
-// costs at most 1, to delete one and insert another costs 2. A matching is worth 2 for each edge it preserves less 1
-// for each pair that is not alike, and the cost is what remains of all nodes without a partner and all edges.
+// costs at most 1, to delete one and insert another costs 2. A matching is worth 2 for each edge it preserves and 1 for
+// each value that a module reads beyond what its gate needs, less 1 for each pair that is not alike; the cost is what
+// remains of all nodes without a partner and all edges.
 class RelaxedSearch {
  public:
   // Only matchings worth more than `known` are of interest.
-  RelaxedSearch(const Graph& a, const Graph& b, int known)
-      : rows_(a.size() <= b.size() ? a : b), columns_(a.size() <= b.size() ? b : a), best_(known) {
+  RelaxedSearch(const Graph& learned, const Graph& truth, int known)
+      : rows_are_learned_(learned.size() <= truth.size()),
+        rows_(rows_are_learned_ ? learned : truth),
+        columns_(rows_are_learned_ ? truth : learned),
+        best_(known) {
     for (int row = 0; row < rows_.size(); ++row) {
       order_.push_back(row);
     }
@@ -113,8 +118,16 @@ class RelaxedSearch {
     }
     return count;
   }
+  int free_reads(int row, int column) const {
+    if (!rows_.is_module(row) || !columns_.is_module(column)) {
+      return 0;
+    }
+    const int more = std::popcount(rows_.reads[row]) - std::popcount(columns_.reads[column]);
+    return std::max(0, rows_are_learned_ ? more : -more);
+  }
   int worth(int row, int column) const {
-    return 2 * settled_edges(row, column) - (rows_.labels[row] == columns_.labels[column] ? 0 : 1);
+    return 2 * settled_edges(row, column) + free_reads(row, column) -
+           (rows_.labels[row] == columns_.labels[column] ? 0 : 1);
   }
   // Edges between open nodes are worth 1 to each of their ends.
   int hope(int row, int column) const {
@@ -176,6 +189,7 @@ class RelaxedSearch {
     }
   }
 
+  bool rows_are_learned_;
   const Graph& rows_;
   const Graph& columns_;
   std::vector<int> order_;

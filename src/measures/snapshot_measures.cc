@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "engine/kernels/kernels.h"
+#include "measures/compared_part.h"
 #include "measures/edit_distance.h"
 #include "measures/matching.h"
 #include "models/learned_routing.h"
@@ -34,8 +35,8 @@ std::optional<int> relaxed_distance(const models::SavedSnapshot& snapshot, int t
     return std::nullopt;
   }
   const tasks::Routing routing = models::learned_routing(*shape, snapshot.parameters())[task];
-  return relaxed_edit_distance(compared_part(routing, shape->inputs, tasks.size() > 1).wiring,
-                               wiring_of(*tasks[task].graph));
+  const Wiring truth = wiring_of(*tasks[task].graph);
+  return relaxed_edit_distance(compared_part(routing, truth, tasks.size() > 1).wiring, truth);
 }
 
 }  // namespace

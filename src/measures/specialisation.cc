@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "measures/compared_part.h"
 #include "measures/matching.h"
 #include "measures/modular_view.h"
 
@@ -39,19 +40,22 @@ double product(const std::vector<double>& a, const std::vector<double>& b) {
   return std::clamp(std::inner_product(a.begin(), a.end(), b.begin(), 0.0), -1.0, 1.0);
 }
 
-// The truth columns over 00, 01, 10, 11 of the two-input gates that stand on the first level of some task. A module
-// may read the two inputs in either order, so a gate with one negated input has two columns.
+// The truth columns over 00, 01, 10, 11 of the gates that stand on the first level of some task and need one or two
+// values. A module may read them in either order, so a gate with one negated input has two columns, and so has one that
+// passes a value on: the module's other input is free.
 std::vector<std::vector<double>> first_level_columns(const tasks::TaskSuite& suite) {
   std::vector<std::vector<double>> columns;
   for (const tasks::Task& task : suite.tasks) {
     for (const tasks::Gate& gate : task.graph->levels.front()) {
-      if (gate.inputs.size() != 2) {
+      const std::vector<tasks::Wire> needed = tasks::gate_function(gate).inputs;
+      if (needed.empty() || needed.size() > 2) {
         continue;
       }
       for (const int first : {0, 1}) {
         tasks::Gate alone = gate;
-        alone.inputs[first].index = 0;
-        alone.inputs[1 - first].index = 1;
+        for (tasks::Wire& wire : alone.inputs) {
+          wire.index = wire.index == needed.front().index ? first : 1 - first;
+        }
         const tasks::FunctionGraph graph = {{"x0", "x1"}, {{alone}}, {}, {}};
         const tasks::Column bits = tasks::node_columns(graph)[1].front();
         std::vector<double> column;
@@ -102,20 +106,6 @@ Preference preference_of(const std::vector<std::vector<double>>& correlation,
     first_gate += gates;
   }
   return preference;
-}
-
-// Back from the slots that were kept to all slots.
-std::vector<std::vector<int>> spread(const std::vector<std::vector<int>>& matching,
-                                     const std::vector<std::vector<bool>>& kept) {
-  std::vector<std::vector<int>> all;
-  for (std::size_t level = 0; level < kept.size(); ++level) {
-    std::size_t next = 0;
-    all.emplace_back();
-    for (const bool keeps : kept[level]) {
-      all.back().push_back(keeps ? matching[level][next++] : -1);
-    }
-  }
-  return all;
 }
 
 }  // namespace
@@ -183,10 +173,10 @@ std::optional<InSitu> in_situ_correlation(const ModularView& view, const tasks::
   }
 
   const Wiring truth = wiring_of(*graph);
-  const auto [kept, learned] = compared_part(view.routings[task], view.shape.inputs, suite.tasks.size() > 1);
+  const auto [kept, learned] = compared_part(view.routings[task], truth, suite.tasks.size() > 1);
   const Matching matching = best_matching(learned, truth, preference_of(result.correlation, kept, *graph));
   result.distance = edit_distance(learned, truth, matching);
-  result.matching = spread(matching.gates, kept);
+  result.matching = gates_of_all(matching.gates, kept);
 
   std::size_t slot_index = 0;
   std::size_t first_gate = 0;

@@ -12,9 +12,10 @@ namespace modlab::measures {
 // Pearson's correlation; 0 where a side is constant (up to rounding) or not finite.
 double pearson(std::span<const double> a, std::span<const double> b);
 
-// How closely the modules of level 1 compute the operation of the task's first level (spec 6.3): |rho| between what a
-// module says to the clean rows 00, 01, 10, 11 and the truth column of the operation. Where several operations stand on
-// the first level, of one task or of several, a module's |rho| is its largest with any of them. A slot with a pool
+// How closely the modules of level 1 compute the operation of the task's first level: |rho| between what a module says
+// to the clean rows 00, 01, 10, 11 and the truth column of the operation. Where several operations stand on the first
+// level, of one task or of several, a module's |rho| is its largest with any of them; of a gate that needs one value
+// the module's other input is free, and may be the first or the second. A slot with a pool
 // stands for the member it selects. With several tasks, all slots of all tasks count the same.
 struct Specialisation {
   double mean = 0;

@@ -60,6 +60,7 @@ Wiring wiring_of(const tasks::Routing& routing, int inputs) {
     for (std::size_t slot = 0; slot < slots.size(); ++slot) {
       level[slot].reads = slots[slot];
       make_set(level[slot].reads);
+      level[slot].needs = static_cast<int>(level[slot].reads.size());
       for (const int pick : slots[slot]) {
         check_pick(pick, below, "a slot");
       }
@@ -80,24 +81,22 @@ Wiring wiring_of(const tasks::FunctionGraph& graph) {
   wiring.outputs = static_cast<int>(graph.outputs.size());
   const auto skip = [&](tasks::Wire from, tasks::Wire to) {
     from.negated = false;
-    const bool is_new = std::ranges::none_of(
-        wiring.skipping, [&](const Wiring::Wire& wire) { return wire.from == from && wire.to == to; });
-    if (is_new) {
-      wiring.skipping.push_back({from, to});
-    }
+    wiring.skipping.push_back({from, to});
   };
   for (int level = 0; level < static_cast<int>(graph.levels.size()); ++level) {
     const std::vector<tasks::Gate>& gates = graph.levels[level];
     std::vector<Wiring::Node>& nodes = wiring.levels.emplace_back(gates.size());
     for (int gate = 0; gate < static_cast<int>(gates.size()); ++gate) {
-      for (const tasks::Wire& wire : gates[gate].inputs) {
+      const std::vector<tasks::Wire> needed = tasks::gate_function(gates[gate]).inputs;
+      nodes[gate].needs = static_cast<int>(needed.size());
+      for (const tasks::Wire& wire : needed) {
         if (wire.level == level) {
           nodes[gate].reads.push_back(wire.index);
         } else {
           skip(wire, {level + 1, gate, false});
         }
       }
-      make_set(nodes[gate].reads);
+      std::ranges::sort(nodes[gate].reads);
     }
   }
   for (int output = 0; output < wiring.outputs; ++output) {
@@ -148,20 +147,6 @@ Wiring part_of(const Wiring& wiring, const std::vector<std::vector<bool>>& kept)
       }
     }
     names_below = std::move(names);
-  }
-  return part;
-}
-
-ComparedPart compared_part(const tasks::Routing& routing, int inputs, bool has_other_tasks) {
-  ComparedPart part;
-  part.wiring = wiring_of(routing, inputs);
-  part.kept = nodes_in_use(part.wiring);
-  if (has_other_tasks) {
-    part.wiring = part_of(part.wiring, part.kept);
-  } else {
-    for (std::vector<bool>& level : part.kept) {
-      level.assign(level.size(), true);
-    }
   }
   return part;
 }

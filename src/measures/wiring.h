@@ -12,6 +12,7 @@ struct Wiring {
   struct Node {
     std::vector<int> reads;    // nodes of the level below, or inputs; ascending, each once
     std::vector<int> outputs;  // outputs that read the node; ascending
+    int needs = 0;             // values that it reads, those from further below included
   };
   struct Wire {
     tasks::Wire from;
@@ -34,13 +35,5 @@ Wiring wiring_of(const tasks::FunctionGraph& graph);
 std::vector<std::vector<bool>> nodes_in_use(const Wiring& wiring);
 // The wiring without its other nodes. What is kept must read only what is kept.
 Wiring part_of(const Wiring& wiring, const std::vector<std::vector<bool>>& kept);
-
-// The part of a network that is compared with a task's graph. Of several tasks that share it, only what this task's
-// outputs depend on: the rest may serve another task. Alone, all of it.
-struct ComparedPart {
-  std::vector<std::vector<bool>> kept;  // [level][slot]
-  Wiring wiring;
-};
-ComparedPart compared_part(const tasks::Routing& routing, int inputs, bool has_other_tasks);
 
 }  // namespace modlab::measures

@@ -8,7 +8,7 @@
 namespace modlab::models {
 namespace {
 
-// Values of a fixed selection vector (spec 3.6, and 3.12 for other fan-ins). Only their order matters.
+// Values of a fixed selection vector, as the published code has them. Only their order matters.
 float fixed_logit(int position, int k) {
   return k == 2 ? (position == 0 ? 1.1F : 1.0F) : 1.1F - static_cast<float>(position) / 1000.0F;
 }

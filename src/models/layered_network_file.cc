@@ -495,16 +495,6 @@ NamedNetwork network_of_csv(const std::string& text, const std::string& name, co
   return named;
 }
 
-bool is_safetensors(const std::string& bytes, const std::string& name) {
-  std::uint64_t length = 0;
-  if (bytes.size() > sizeof(length)) {
-    std::memcpy(&length, bytes.data(), sizeof(length));
-  }
-  const bool has_header = bytes.size() > sizeof(length) && bytes[sizeof(length)] == '{';
-  // A name that says so counts too: damage is then called by its name.
-  return name.ends_with(".safetensors") || (has_header && length <= bytes.size() - sizeof(length));
-}
-
 bool is_edge_list(std::string_view text) {
   while (!text.empty()) {
     const std::string_view line = trim(text.substr(0, text.find('\n')));
@@ -530,7 +520,7 @@ std::vector<NamedNetwork> parse_layered_networks(const std::string& bytes, const
   if (io::is_zip(bytes)) {
     return {network_of_any_tensors(io::decode_npz(bytes, name), name, options)};
   }
-  if (is_safetensors(bytes, name)) {
+  if (io::is_safetensors(bytes, name)) {
     return {network_of_safetensors(bytes, name, options)};
   }
   if (const std::string_view text = trim(bytes); text.starts_with('{') || text.starts_with('[')) {
@@ -539,6 +529,7 @@ std::vector<NamedNetwork> parse_layered_networks(const std::string& bytes, const
   if (is_edge_list(bytes)) {
     return {network_of_csv(bytes, name, options)};
   }
+  io::refuse_pickle(bytes, name);
   fail(name, "is no file of networks; JSON, safetensors, npz, and CSV with layer, from and to are read");
 }
 

@@ -37,7 +37,7 @@ std::vector<tasks::Routing> routing_at(const ModularShape& shape, const Selectio
         routing.modules.emplace_back();
       }
       for (int slot = 0; slot < slots; ++slot) {
-        routing.inputs.back().push_back(picks(places.inputs[level], below, slots, task, slot, shape.fan_in));
+        routing.inputs.back().push_back(picks(places.inputs[level], below, slots, task, slot, shape.picks(level)));
         if (shape.pool > 0) {
           routing.modules.back().push_back(picks(places.members[level], shape.pool, slots, task, slot, 1).front());
         }

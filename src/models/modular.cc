@@ -43,8 +43,8 @@ class Modular final : public engine::Network<T> {
     for (std::size_t level = 0; level < shape.levels.size(); ++level) {
       first_slot_.push_back(slot);
       const int slots = shape.levels[level];
-      input_selections_.emplace_back(selection(places_.inputs[level], below, slots, shape.fan_in, !shape.known_inputs),
-                                     kChunkRows, kernels);
+      input_selections_.emplace_back(
+          selection(places_.inputs[level], below, slots, shape.picks(level), !shape.known_inputs), kChunkRows, kernels);
       if (has_pool()) {
         SelectionShape members = selection(places_.members[level], shape.pool, slots, 1, !shape.known_modules);
         members.softmax = true;
@@ -203,7 +203,8 @@ class Modular final : public engine::Network<T> {
 
   // A first-level module sees only 2^fan_in different inputs in a whole truth table.
   bool can_look_up(const EvaluationRows<T>& rows) const {
-    return rows.words != nullptr && shape_.fan_in <= engine::kMaxModuleFanIn && (1 << shape_.fan_in) < rows.rows;
+    return rows.words != nullptr && shape_.picks(0) == shape_.fan_in && shape_.fan_in <= engine::kMaxModuleFanIn &&
+           (1 << shape_.fan_in) < rows.rows;
   }
   void look_up(int slot, const T* module, const EvaluationRows<T>& rows) {
     const int combinations = 1 << shape_.fan_in;
@@ -324,6 +325,8 @@ class Modular final : public engine::Network<T> {
 }  // namespace
 
 int ModularShape::slots() const { return std::accumulate(levels.begin(), levels.end(), 0); }
+
+int ModularShape::picks(std::size_t level) const { return std::min(fan_in, level == 0 ? inputs : levels[level - 1]); }
 
 ModularLayout modular_layout(const ModularShape& shape) {
   ModularLayout places;

@@ -26,6 +26,9 @@ struct ModularShape {
   bool noise_per_sample = false;
 
   int slots() const;
+  // Values that the modules of a level read: all there are, if a level has fewer than modules have inputs. The inputs
+  // beyond them are 0.
+  int picks(std::size_t level) const;
   int output_candidates() const { return outputs_from_all ? slots() : levels.back(); }
 };
 

@@ -64,6 +64,7 @@ PlainValues plain_forward(const Blueprint& blueprint, const std::vector<float>& 
         for (const int pick : routing.inputs[level][slot]) {
           z.push_back(x[pick]);
         }
+        z.resize(modular->fan_in, 0.0);
         const std::size_t index = all.size() + values.size();
         const std::size_t module = modular->pool > 0 ? routing.modules[level][slot] : index;
         values.push_back(run_layers(parameters, places.modules[module], modular->module_widths, z).front());

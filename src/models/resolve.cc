@@ -48,21 +48,26 @@ void resolve_module_widths(RunSpec& spec) {
 
 void check_picks(const RunSpec& spec, const tasks::TaskSuite& suite, const std::vector<int>& levels,
                  const FirstLevel& first) {
+  // Modules as wide as the widest gate have inputs to spare on levels whose gates need fewer.
+  const bool is_asked_for = spec.fan_in <= tasks::widest_gate(suite);
+  const auto depth = static_cast<std::size_t>(sizes_of(suite).depth);
   int candidates = first.candidates;
   for (std::size_t level = 0; level < levels.size(); ++level) {
-    if (spec.fan_in > candidates) {
+    const int needed = is_asked_for && level < depth ? tasks::widest_gate(suite, level) : spec.fan_in;
+    if (needed > candidates) {
       throw ConfigError(
           fmt::format("fan_in is {}, but level {} has only {} candidates to pick from; lower fan_in or {}", spec.fan_in,
                       level + 1, candidates, level > 0 ? "widen the level below" : first.way_to_more));
     }
     candidates = levels[level];
   }
-  const int output_candidates =
-      spec.outputs_from_all ? std::accumulate(levels.begin(), levels.end(), 0) : levels.back();
-  if (suite.outputs() > output_candidates) {
+  const int all = std::accumulate(levels.begin(), levels.end(), 0);
+  const int readable = spec.outputs_from_all ? all : levels.back();
+  if (suite.outputs() > readable) {
     throw ConfigError(
-        fmt::format("task '{}' has {} outputs, but they have only {} modules to read; widen the last level", spec.task,
-                    suite.outputs(), output_candidates));
+        fmt::format("task '{}' has {} outputs, but they have only {} modules to read; widen the last level{}",
+                    spec.task, suite.outputs(), readable,
+                    suite.outputs() <= all ? " or let outputs read every level with --outputs-from all" : ""));
   }
 }
 

@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "core/errors.h"
+#include "io/file.h"
 #include "io/json_text.h"
+#include "io/npz.h"
 #include "models/training_settings.h"
 #include "tasks/image_samples.h"
 #include "tasks/split.h"
@@ -70,6 +72,7 @@ tasks::TaskSuite suite_of(const io::TensorFile& file, const std::string& name, c
     throw FormatError(fmt::format("{}: its task is no task: {}", path, error.what()));
   }
 }
+constexpr std::size_t kMaxFileBytes = 4'000'000'000;
 
 std::vector<float> read_snapshot(const io::TensorFile& file, const engine::Layout& layout, const std::string& prefix,
                                  const std::string& path) {
@@ -114,7 +117,8 @@ SavedNetworkOf<Spec> read_network(const io::TensorFile& file, const nlohmann::or
 AnySavedNetwork network_of(const io::TensorFile& file, const std::string& path) {
   const auto metadata = file.metadata.find(kSavedRunKey);
   if (metadata == file.metadata.end()) {
-    throw FormatError(fmt::format("{}: is not a network that `modlab train --save` wrote", path));
+    throw FormatError(
+        fmt::format("{}: is not a network that `modlab train --save` wrote; `modlab detect` looks at others", path));
   }
   const nlohmann::ordered_json run = io::parse_json(metadata->second);
   if (!run.is_object()) {
@@ -152,9 +156,16 @@ template io::TensorFile to_tensor_file(const RunSpec&, const tasks::TaskSuite&, 
 template io::TensorFile to_tensor_file(const ImageSpec&, const tasks::TaskSuite&, const engine::Layout&,
                                        const engine::LaneResult&, const nlohmann::ordered_json&);
 
-AnySavedNetwork load_network(const std::string& path) { return network_of(io::read_safetensors(path), path); }
+AnySavedNetwork load_network(const std::string& path) { return parse_network(io::read_file(path, kMaxFileBytes), path); }
 
 AnySavedNetwork parse_network(const std::string& bytes, const std::string& path) {
+  if (!io::is_safetensors(bytes, path)) {
+    io::refuse_pickle(bytes, path);
+    throw FormatError(fmt::format(
+        "{}: is not a network that `modlab train --save` wrote; `modlab detect` and `modlab structure` look at networks "
+        "of layers in other files, such as networks.jsonl of `modlab sculpt`",
+        path));
+  }
   return network_of(io::decode_safetensors(bytes, path), path);
 }
 

@@ -139,7 +139,8 @@ SpecSetting<Spec> epochs_row() {
   return row<Spec>(
       "epochs", "N", "passes over the training rows", kNamed,
       [](Spec& spec, const std::string& text) {
-        spec.epochs = static_cast<int>(read_integer("epochs", text, 1, 10'000'000, "a whole number from 1"));
+        spec.epochs =
+            static_cast<int>(read_integer("epochs", text, 1, 10'000'000, "a whole number from 1 to 10000000"));
       },
       [](const Spec& spec) { return json(spec.epochs); });
 }
@@ -149,7 +150,8 @@ SpecSetting<Spec> batch_size_row() {
   return row<Spec>(
       "batch_size", "N", "rows in an update; at or above the number of training rows: all of them", kTuned | kNamed,
       [](Spec& spec, const std::string& text) {
-        spec.batch_size = static_cast<int>(read_integer("batch_size", text, 1, 1'000'000'000, "a whole number from 1"));
+        spec.batch_size =
+            static_cast<int>(read_integer("batch_size", text, 1, 1'000'000'000, "a whole number from 1 to 1000000000"));
       },
       [](const Spec& spec) { return json(spec.batch_size); });
 }

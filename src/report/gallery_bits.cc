@@ -67,8 +67,9 @@ struct Drawing {
     for (int below = 0; below + 1 < level; ++below) {
       gate_number += graph.levels[static_cast<std::size_t>(below)].size();
     }
-    node["gate"] =
-        tasks::gate_text(graph, graph.levels[static_cast<std::size_t>(level) - 1][static_cast<std::size_t>(gate)]);
+    const tasks::Gate& matched = graph.levels[static_cast<std::size_t>(level) - 1][static_cast<std::size_t>(gate)];
+    picture.set_needs(WiringPicture::node_id(level, slot), tasks::gate_function(matched).inputs.size());
+    node["gate"] = tasks::gate_text(graph, matched);
     node["correlation"] = in_situ->correlation[slot_number][gate_number + static_cast<std::size_t>(gate)];
   }
 
@@ -103,7 +104,7 @@ struct Drawing {
     for (std::size_t level = 0; level < graph.levels.size(); ++level) {
       for (std::size_t gate = 0; gate < graph.levels[level].size(); ++gate) {
         const std::optional<std::string> place = place_of({static_cast<int>(level) + 1, static_cast<int>(gate), false});
-        for (const tasks::Wire& wire : graph.levels[level][gate].inputs) {
+        for (const tasks::Wire& wire : tasks::gate_function(graph.levels[level][gate]).inputs) {
           add(wire, place);
         }
       }

@@ -114,6 +114,7 @@ class ImageDrawing {
         }
         if (const std::optional<int> gate = matched(level + 2, slot)) {
           node["gate"] = tasks::gate_text(*task_.graph, task_.graph->levels[level][*gate]);
+          picture_.set_needs(WiringPicture::node_id(level + 2, slot), truth_->inputs[level + 1][*gate].size());
         } else if (truth_) {
           node["surplus"] = true;
         }

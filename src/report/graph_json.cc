@@ -111,10 +111,7 @@ std::string suite_json(const TaskSuite& suite) {
   if (const auto sizes = true_sizes(suite)) {
     json["sizes"] = {
         {"modules", sizes->modules}, {"slots", sizes->slots}, {"pool", sizes->pool}, {"depth", sizes->depth}};
-    json["pool"] = ordered_json::array();
-    for (const tasks::Op op : true_pool(suite)) {
-      json["pool"].push_back(op_name(op));
-    }
+    json["pool"] = true_pool(suite);
   }
   if (!routings.missing.empty()) {
     json["no_routing_because"] = routings.missing;

@@ -209,8 +209,8 @@ std::string describe_sizes(const TaskSuite& suite) {
     return "";
   }
   std::vector<std::string> members;
-  for (const tasks::Op op : true_pool(suite)) {
-    members.push_back(fmt::format("{} {}", members.size(), op_name(op)));
+  for (const std::string& operation : true_pool(suite)) {
+    members.push_back(fmt::format("{} {}", members.size(), operation));
   }
   return "\nSizes of a matching network\n" + entry("modules", fmt::format("[{}]", fmt::join(sizes->modules, ", "))) +
          entry("slots", fmt::format("[{}]", fmt::join(sizes->slots, ", "))) +

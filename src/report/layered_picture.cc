@@ -155,7 +155,7 @@ text { font-family: Helvetica, Arial, "Liberation Sans", sans-serif; fill: #1b1b
 
   std::string label_of(int layer, int unit) const {
     const bool is_hidden = layer > 0 && layer + 1 < picture_.network.layers();
-    return is_hidden ? std::to_string(unit) : picture_.names.of({layer, unit});
+    return is_hidden ? std::to_string(unit + 1) : picture_.names.of({layer, unit});
   }
 
   double label_room(int layer) const {

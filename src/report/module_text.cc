@@ -51,6 +51,7 @@ class Describer {
   }
 
   std::string text() {
+    add_finding();
     add_heading();
     add_layers();
     add_merging();
@@ -90,9 +91,53 @@ class Describer {
   std::string layer_text(int layer) const { return methods::layer_name(layer, layers_); }
   std::string module_of_id(int id) const { return look_.module_name(place_of_id_.at(id)); }
 
+  // "{x1 x2 | y1}": what a module reads from outside and gives to it; hidden units are only counted.
+  std::string ends_text(const methods::Module& module) const {
+    std::vector<std::string> parts;
+    for (const int layer : {0, layers_ - 1}) {
+      if (!module.units[layer].empty()) {
+        parts.push_back(units_text(layer, module.units[layer]));
+      }
+    }
+    if (parts.empty()) {
+      std::size_t hidden = 0;
+      for (const std::vector<int>& units : module.units) {
+        hidden += units.size();
+      }
+      parts.push_back(counted(hidden, "hidden unit"));
+    }
+    return "{" + join_text(parts, " | ") + "}";
+  }
+
+  // What was found, in one line.
+  void add_finding() {
+    const std::vector<methods::Module>& modules = look_.hierarchy.modules;
+    if (look_.detection.live.front().empty()) {
+      add("{}: no modules, since no input reaches an output\n\n", look_.named.id);
+      return;
+    }
+    int levels = 0;
+    std::vector<std::string> shown;
+    for (const methods::Module& module : modules) {
+      levels = std::max(levels, module.level + 1);
+      if (shown.size() < kMaxClusters) {
+        shown.push_back(ends_text(module));
+      }
+    }
+    if (shown.size() < modules.size()) {
+      shown.emplace_back("..");
+    }
+    std::string truth;
+    if (look_.task && look_.task->agreement) {
+      truth = fmt::format("; {} the modules of {}", look_.task->agreement->all.exact ? "these are" : "these are not",
+                          look_.task->task->name);
+    }
+    add("{}: {} on {}: {}{}\n\n", look_.named.id, counted(modules.size(), "module"),
+        counted(static_cast<std::size_t>(levels), "level"), join_text(shown, " "), truth);
+  }
+
   void add_heading() {
     const models::LayeredNetwork& network = look_.network();
-    add("{}\n", look_.named.id);
     const int edges = network.edge_count();
     const int live = look_.live_edges();
     add("  units     {}, of which live: {}\n", methods::sizes_text(network.widths),
@@ -155,14 +200,25 @@ class Describer {
   }
 
   std::string tests_text(const LayerDecision& decision) const {
-    std::string text =
-        fmt::format("separate: {} (z {}), single: {} (z {})", decision.separate ? "yes" : "no",
-                    z_text(decision.z_separate), decision.single ? "yes" : "no", z_text(decision.z_single));
+    std::string text = fmt::format(
+        "the two most similar units are {} wired separately (z {}),\n"
+        "            the two halves are {} wired as one (z {})",
+        decision.separate ? "indeed" : "not", z_text(decision.z_separate), decision.single ? "indeed" : "not",
+        z_text(decision.z_single));
     if (!decision.verdict) {
-      return text + "; no verdict, so the index holds";
+      return text + ": no verdict, so the index holds";
     }
     const bool is_one = *decision.verdict == methods::Verdict::kOne;
-    return text + (is_one ? "; all units are one cluster" : "; each unit is a cluster");
+    return text + (is_one ? ": all units are one cluster" : ": each unit is a cluster");
+  }
+
+  // Once, before the first layer on which they are asked.
+  void add_tests_explained() {
+    if (std::ranges::any_of(look_.detection.decisions, &LayerDecision::consulted)) {
+      add("  Where the index cannot tell, two tests may: if even the two most similar units reach no more common\n"
+          "  units than chance would have it, each unit is a cluster; if even the two most different halves reach\n"
+          "  at least as many, all are one. z counts standard deviations from chance in favour of a test.\n");
+    }
   }
 
   std::string index_text(const LayerDecision& decision) const {
@@ -204,6 +260,7 @@ class Describer {
 
   void add_layers() {
     add("\nClusters (M: {}, the lower the better, * best)\n", methods::name_of(look_.settings.index));
+    add_tests_explained();
     for (int layer = 0; layer < layers_; ++layer) {
       const bool is_output = layer + 1 == layers_;
       const std::size_t live = look_.detection.live[layer].size();
@@ -283,7 +340,7 @@ class Describer {
           parts.push_back(units_text(layer, module.units[layer]));
         }
       }
-      add("  {:<9} level {}: {}\n", look_.full_module_name(number), module.level, join_text(parts, " | "));
+      add("  {:<9} level {}: {}\n", look_.full_module_name(number), module.level + 1, join_text(parts, " | "));
       add("            {} inside, {} of those at its units\n",
           counted(static_cast<std::size_t>(look_.hierarchy.inside_edges[number]), "edge"),
           percent_text(shares[number]));

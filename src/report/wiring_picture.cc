@@ -58,9 +58,20 @@ nlohmann::ordered_json& WiringPicture::add_node(const std::string& id, const cha
 }
 
 void WiringPicture::add_edges(const Edges& learned, const std::optional<Edges>& truth) {
+  std::map<std::string, std::size_t> reads;
+  for (const auto& edge : learned) {
+    ++reads[edge.second];
+  }
   for (const auto& edge : learned) {
     const bool right = !truth || truth->contains(edge);
-    edges_.push_back({{"from", edge.first}, {"to", edge.second}, {"state", right ? "right" : "wrong"}});
+    const auto needs = needs_.find(edge.second);
+    const bool is_free = !right && needs != needs_.end() && reads[edge.second] > needs->second;
+    reads[edge.second] -= is_free ? 1 : 0;
+    edges_.push_back({{"from", edge.first},
+                      {"to", edge.second},
+                      {"state", right     ? "right"
+                                : is_free ? "free"
+                                          : "wrong"}});
   }
   for (const auto& edge : truth.value_or(Edges{})) {
     if (!learned.contains(edge)) {

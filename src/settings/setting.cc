@@ -28,11 +28,12 @@ void add_range(const std::string& name, const std::string& text, std::vector<std
   // Without a sign: they may lie further apart than a long long counts, and the last may be its largest.
   const auto distance =
       static_cast<unsigned long long>(last.value_or(0)) - static_cast<unsigned long long>(first.value_or(0));
-  if (!first || !last || *last < *first || distance >= kMaxValues) {
+  if (!first || !last || *last < *first) {
     throw ConfigError(fmt::format("{} '{}' is not a range; write for example 0..99", name, text));
   }
-  if (values.size() + distance >= kMaxValues) {
-    throw ConfigError(fmt::format("{} has more than {} values; split them up", name, kMaxValues));
+  if (distance >= kMaxValues || values.size() + distance >= kMaxValues) {
+    throw ConfigError(
+        fmt::format("{} '{}' has more values than the {} that are possible; split them up", name, text, kMaxValues));
   }
   for (unsigned long long step = 0; step <= distance; ++step) {
     values.push_back(std::to_string(*first + static_cast<long long>(step)));

@@ -11,7 +11,7 @@
 namespace modlab::studies {
 namespace {
 
-// Spec 7: comparable means within three points; "at least" allows one.
+// Our reading of the papers: comparable means within three points, and "at least" allows one.
 constexpr double kComparable = 3;
 constexpr double kAtLeast = 1;
 

@@ -13,6 +13,7 @@
 #include "io/file.h"
 #include "io/yaml_file.h"
 #include "studies/claim_file.h"
+#include "studies/study_check.h"
 #include "studies/study_plan.h"
 #include "studies/yaml_map.h"
 
@@ -201,8 +202,11 @@ Preset read_preset(const std::string& name, const YAML::Node& node, const std::s
     preset.keep = read_word_at(map, "keep", "", &read_keep);
   }
   const auto check_series = [&](const YAML::Node& place, const std::string& name_of_series) {
-    if (std::ranges::find(grids, name_of_series, &Grid::series) == grids.end()) {
-      map.fail(place, fmt::format("there is no grid with the series {}", io::quote_for_message(name_of_series)));
+    std::vector<std::string> known;
+    std::ranges::transform(grids, std::back_inserter(known), &Grid::series);
+    if (std::ranges::find(known, name_of_series) == known.end()) {
+      map.fail(place, fmt::format("there is no grid with the series {}{}", io::quote_for_message(name_of_series),
+                                  did_you_mean(name_of_series, known)));
     }
   };
   const YAML::Node series = map.get("series");
@@ -371,15 +375,19 @@ Study parse_study(const std::string& text, const std::string& name, const std::s
 Study load_study(const std::string& name_or_path) {
   const bool is_path =
       name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".yaml") || name_or_path.ends_with(".yml");
+  const auto checked = [](Study study) {
+    check_series(study);
+    return study;
+  };
   if (is_path) {
     const std::filesystem::path path = name_or_path;
     Study study = parse_study(io::read_file(name_or_path, kMaxBytes), path.stem().string(), name_or_path);
     study.folder = path.parent_path().string();
-    return study;
+    return checked(std::move(study));
   }
   for (const EmbeddedFile& file : std::span(kBuiltinStudies, kBuiltinStudiesCount)) {
     if (name_or_path == file.name) {
-      return parse_study(file.text, file.name, fmt::format("studies/{}.yaml", file.name));
+      return checked(parse_study(file.text, file.name, fmt::format("studies/{}.yaml", file.name)));
     }
   }
   const std::vector<std::string> known = builtin_study_names();

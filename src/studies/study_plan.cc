@@ -359,6 +359,20 @@ std::vector<Run> all_combinations(std::vector<Choices> choices) {
   return runs;
 }
 
+std::set<std::string> settings_used(const Study& study, const Grid& grid) {
+  std::vector<const Preset*> presets = {nullptr};
+  std::ranges::transform(study.presets, std::back_inserter(presets), [](const Preset& preset) { return &preset; });
+  std::set<std::string> names;
+  for (const Preset* preset : presets) {
+    for (const Patch& patch : patches_of(merged_parameters(study, grid, preset))) {
+      for (const Setting* setting : patch.kind->settings_for(patch.chosen)) {
+        names.insert(setting->name);
+      }
+    }
+  }
+  return names;
+}
+
 std::size_t count_runs(const Study& study, const std::string& preset_name) {
   std::size_t total = 0;
   for (const Grid& grid : preset_grids(study, preset_name)) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,9 @@ StudyPlan plan_study(const Study& study, const std::string& preset);
 // All combinations of the choices as runs, the last choice varying fastest. Settings that mean nothing to a model do
 // not multiply its runs. Throws ConfigError if there are too many, or a value is not allowed.
 std::vector<experiments::Run> all_combinations(std::vector<Choices> choices);
+
+// The settings that mean something to some run of a grid, with any preset or none.
+std::set<std::string> settings_used(const Study& study, const Grid& grid);
 
 // How many runs a preset has, without making them.
 std::size_t count_runs(const Study& study, const std::string& preset);

@@ -10,6 +10,7 @@
 #include "core/text.h"
 #include "studies/study_difference.h"
 #include "tasks/task_file.h"
+#include "studies/study_check.h"
 
 namespace modlab::studies {
 namespace {
@@ -112,7 +113,9 @@ StudyRequest make_request(const std::string& name_or_path, const std::vector<std
   request.overrides = overrides;
   request.study = study_with(name_or_path, overrides);
   request.preset = preset.empty() ? request.study.default_preset : preset;
+  find_preset(request.study, request.preset);
   request.tasks = tasks::TasksAtHand(tasks_of(request.study, request.preset));
+  check_settings(request.study);
   request.folder =
       !folder.empty() ? folder : "results/" + request.study.name + (request.preset.empty() ? "" : "-" + request.preset);
   return request;

@@ -143,6 +143,44 @@ bool outputs_are_named_gates(const FunctionGraph& graph) {
   return true;
 }
 
+GateFunction gate_function(const Gate& gate) {
+  const auto is_one_of = [&](Op one, Op other) { return gate.op == one || gate.op == other; };
+  const bool negates_inputs = is_one_of(Op::kOr, Op::kNor);
+  GateFunction function;
+  function.is_parity = is_one_of(Op::kXor, Op::kXnor);
+  function.is_inverted = is_one_of(Op::kNand, Op::kOr) || gate.op == Op::kXnor;
+  std::vector<Wire>& inputs = function.inputs;
+  bool is_never_met = false;  // by c and !c
+  for (Wire wire : gate.inputs) {
+    wire.negated = wire.negated != negates_inputs;
+    if (function.is_parity) {
+      function.is_inverted = function.is_inverted != wire.negated;
+      wire.negated = false;
+    }
+    const auto same = std::ranges::find_if(
+        inputs, [&](const Wire& other) { return other.level == wire.level && other.index == wire.index; });
+    if (same == inputs.end()) {
+      inputs.push_back(wire);
+    } else if (function.is_parity) {
+      inputs.erase(same);
+    } else {
+      is_never_met = is_never_met || same->negated != wire.negated;
+    }
+  }
+  if (is_never_met) {
+    inputs.clear();
+  }
+  if (is_never_met || (function.is_parity && inputs.empty())) {
+    function.is_inverted = !function.is_inverted;
+  }
+  function.is_parity = function.is_parity && inputs.size() > 1;
+  if (inputs.size() == 1 && inputs.front().negated) {
+    inputs.front().negated = false;
+    function.is_inverted = !function.is_inverted;
+  }
+  return function;
+}
+
 int gate_count(const FunctionGraph& graph) {
   std::size_t gates = 0;
   for (const std::vector<Gate>& level : graph.levels) {
@@ -155,7 +193,7 @@ int edge_count(const FunctionGraph& graph) {
   std::size_t edges = graph.outputs.size();
   for (const std::vector<Gate>& level : graph.levels) {
     for (const Gate& gate : level) {
-      edges += gate.inputs.size();
+      edges += gate_function(gate).inputs.size();
     }
   }
   return static_cast<int>(edges);

@@ -56,8 +56,18 @@ bool outputs_are_last_level(const FunctionGraph& graph);
 // The same under the gates' own names, so that nobody needs to see them twice.
 bool outputs_are_named_gates(const FunctionGraph& graph);
 
+// What a gate computes, however it is written: OR a b is NAND !a !b, AND c c passes c on, and XOR c c is constant.
+struct GateFunction {
+  bool is_parity = false;    // of the inputs, none of them negated; otherwise their conjunction, which of none is 1
+  bool is_inverted = false;  // the result is negated
+  std::vector<Wire> inputs;  // that matter, each once, in the order in which they are written
+
+  friend auto operator<=>(const GateFunction&, const GateFunction&) = default;
+};
+GateFunction gate_function(const Gate& gate);
+
 int gate_count(const FunctionGraph& graph);
-// Wires into gates and into outputs, as the graph edit distance counts them.
+// Values that gates need and outputs read, as the graph edit distance counts them.
 int edge_count(const FunctionGraph& graph);
 // The distinct operations in the order of their first appearance, level by level. Negations play no role.
 std::vector<Op> distinct_ops(const FunctionGraph& graph);

@@ -22,7 +22,7 @@ struct CombinationSplit {
 // everything. Throws ConfigError if the ratio leaves none for one of the three.
 SplitCounts count_combinations(const ImageInputs& inputs, double ratio);
 
-// The published split (spec 2.4): all combinations in natural order, shuffled by Python's generator, nested across
+// The published split: all combinations in natural order, shuffled by Python's generator, nested across
 // ratios for one seed. A ratio of 1 puts all combinations into all three lists, in natural order. Throws as
 // count_combinations does.
 CombinationSplit split_combinations(const ImageInputs& inputs, double ratio, std::uint32_t seed);

@@ -5,7 +5,8 @@
 
 namespace modlab::tasks {
 
-// What a network of slots by level reads: the truth derived from a function graph, or what a network has learned.
+// What a network of slots by level reads: the truth derived from a function graph, or what a network has learned. A
+// slot of the truth lists what is needed, which may be less than a module reads.
 struct Routing {
   std::vector<std::vector<std::vector<int>>> inputs;  // [level][slot][position]: candidate of the level below
   std::vector<std::vector<int>> modules;              // [level][slot]: member of the shared pool; empty without a pool
@@ -13,10 +14,6 @@ struct Routing {
   // Whether `outputs` counts the slots of all levels, lowest level first, and not those of the last level alone.
   bool outputs_from_all_levels = false;
 };
-
-// Equal up to renaming slots within a level and reordering the inputs of a slot; membership of the pool plays no role.
-// Slots that no output depends on must agree too.
-bool same_wiring(const Routing& a, const Routing& b);
 
 // "L1: (0,1),(2,3); L2: (0,1); out: (0)", the form in which the published routing tables are written.
 std::string wiring_text(const Routing& routing);

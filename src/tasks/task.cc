@@ -7,7 +7,6 @@
 #include <map>
 #include <numeric>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include "core/errors.h"
@@ -38,9 +37,9 @@ SubFunctions find_sub_functions(const TaskSuite& suite) {
   found.of_gate.resize(suite.tasks.size());
   found.count.resize(suite_depth(suite), 0);
   for (std::size_t level = 0; level < found.count.size(); ++level) {
-    // All operations are symmetric, so inputs are compared sorted. The last part tells apart gates that one task
-    // repeats: a person does so to give two outputs a gate each.
-    using Key = std::tuple<Op, std::vector<Wire>, int>;
+    // All operations are symmetric, so inputs are compared sorted. The number tells apart gates that one task repeats:
+    // a person does so to give two outputs a gate each.
+    using Key = std::pair<GateFunction, int>;
     std::map<Key, int> names;
     for (std::size_t task = 0; task < suite.tasks.size(); ++task) {
       const FunctionGraph& graph = *suite.tasks[task].graph;
@@ -50,13 +49,12 @@ SubFunctions find_sub_functions(const TaskSuite& suite) {
       std::map<Key, int> repeats;
       std::vector<int>& numbers = found.of_gate[task].emplace_back();
       for (const Gate& gate : graph.levels[level]) {
-        std::vector<Wire> wires = gate.inputs;
-        for (Wire& wire : wires) {
+        Key key{gate_function(gate), 0};
+        for (Wire& wire : key.first.inputs) {
           wire.index = wire.level == 0 ? wire.index : found.of_gate[task][wire.level - 1][wire.index];
         }
-        std::ranges::sort(wires);
-        Key key{gate.op, std::move(wires), 0};
-        std::get<2>(key) = repeats[key]++;
+        std::ranges::sort(key.first.inputs);
+        key.second = repeats[key]++;
         numbers.push_back(names.emplace(std::move(key), static_cast<int>(names.size())).first->second);
       }
     }
@@ -75,8 +73,60 @@ std::vector<int> slot_counts(const TaskSuite& suite) {
   return slots;
 }
 
+// A function of inputs that are only counted, those that are negated last.
+struct Operation {
+  bool is_parity = false;
+  bool is_inverted = false;
+  std::size_t inputs = 0;
+  std::size_t negated = 0;
+
+  friend bool operator==(const Operation&, const Operation&) = default;
+};
+
+Operation operation_of(const Gate& gate) {
+  const GateFunction function = gate_function(gate);
+  const auto negated = std::ranges::count_if(function.inputs, &Wire::negated);
+  return {function.is_parity, function.is_inverted, function.inputs.size(), static_cast<std::size_t>(negated)};
+}
+
+// All tasks', in the order of first appearance, level by level.
+std::vector<Operation> operations(const TaskSuite& suite) {
+  std::vector<Operation> found;
+  for (std::size_t level = 0; all_have_graphs(suite) && level < suite_depth(suite); ++level) {
+    for (const Task& task : suite.tasks) {
+      for (const Gate& gate : level < task.graph->levels.size() ? task.graph->levels[level] : std::vector<Gate>{}) {
+        const Operation operation = operation_of(gate);
+        if (std::ranges::find(found, operation) == found.end()) {
+          found.push_back(operation);
+        }
+      }
+    }
+  }
+  return found;
+}
+
+// Without the number of inputs.
+std::string operation_name(const Operation& operation) {
+  const bool inverts = operation.is_inverted;
+  if (operation.inputs == 0) {
+    return inverts ? "constant 0" : "constant 1";
+  }
+  if (operation.inputs == 1) {
+    return inverts ? "NOT" : "ID";
+  }
+  if (operation.is_parity) {
+    return inverts ? "XNOR" : "XOR";
+  }
+  if (operation.negated == operation.inputs) {
+    return inverts ? "OR" : "NOR";
+  }
+  return fmt::format("{}{}", inverts ? "NAND" : "AND",
+                     operation.negated == 0 ? "" : fmt::format(" with {} negated", operation.negated));
+}
+
 void check_gate(const FunctionGraph& graph, std::size_t level, const Gate& gate, int fan_in, const std::string& start) {
-  for (const Wire& wire : gate.inputs) {
+  const std::vector<Wire> needed = gate_function(gate).inputs;
+  for (const Wire& wire : needed) {
     if (wire.level != static_cast<int>(level)) {
       throw ConfigError(
           fmt::format("{}: gate '{}' of level {} reads '{}' from {}, not from the level directly below; "
@@ -85,19 +135,9 @@ void check_gate(const FunctionGraph& graph, std::size_t level, const Gate& gate,
                       wire.level == 0 ? "the inputs" : fmt::format("level {}", wire.level)));
     }
   }
-  if (static_cast<int>(gate.inputs.size()) != fan_in) {
-    throw ConfigError(
-        fmt::format("{}: gate '{}' has fan-in {}, but every module reads {}; give all gates the same "
-                    "number of inputs",
-                    start, gate.name, gate.inputs.size(), fan_in));
-  }
-  for (auto wire = gate.inputs.begin(); wire != gate.inputs.end(); ++wire) {
-    if (std::any_of(gate.inputs.begin(), wire, [&](const Wire& other) { return other.index == wire->index; })) {
-      throw ConfigError(
-          fmt::format("{}: gate '{}' reads '{}' twice, but a module selects different candidates; write "
-                      "the gate with different inputs",
-                      start, gate.name, wire_text(graph, {wire->level, wire->index, false})));
-    }
+  if (static_cast<int>(needed.size()) > fan_in) {
+    throw ConfigError(fmt::format("{}: gate '{}' needs {} values, but every module reads {}; set fan_in to {}", start,
+                                  gate.name, needed.size(), fan_in, needed.size()));
   }
 }
 
@@ -272,35 +312,49 @@ std::optional<TrueSizes> true_sizes(const TaskSuite& suite) {
   TrueSizes sizes;
   sizes.modules = find_sub_functions(suite).count;
   sizes.slots = slot_counts(suite);
-  sizes.pool = static_cast<int>(true_pool(suite).size());
+  sizes.pool = static_cast<int>(operations(suite).size());
   sizes.depth = static_cast<int>(suite_depth(suite));
   return sizes;
 }
 
-std::vector<Op> true_pool(const TaskSuite& suite) {
-  std::vector<Op> pool;
-  for (std::size_t level = 0; all_have_graphs(suite) && level < suite_depth(suite); ++level) {
-    for (const Task& task : suite.tasks) {
-      if (level >= task.graph->levels.size()) {
-        continue;
-      }
+std::vector<std::string> true_pool(const TaskSuite& suite) {
+  const std::vector<Operation> found = operations(suite);
+  std::vector<std::string> names;
+  std::ranges::transform(found, std::back_inserter(names), operation_name);
+  const std::vector<std::string> plain = names;
+  for (std::size_t member = 0; member < names.size(); ++member) {
+    if (std::ranges::count(plain, plain[member]) > 1) {
+      names[member] = fmt::format("{} of {}", plain[member], found[member].inputs);
+    }
+  }
+  return names;
+}
+
+int widest_gate(const TaskSuite& suite, std::size_t level) {
+  std::size_t widest = 0;
+  for (const Task& task : suite.tasks) {
+    if (task.graph && level < task.graph->levels.size()) {
       for (const Gate& gate : task.graph->levels[level]) {
-        if (std::ranges::find(pool, gate.op) == pool.end()) {
-          pool.push_back(gate.op);
-        }
+        widest = std::max(widest, gate_function(gate).inputs.size());
       }
     }
   }
-  return pool;
+  return static_cast<int>(widest);
+}
+
+int widest_gate(const TaskSuite& suite) {
+  int widest = 1;
+  for (std::size_t level = 0; all_have_graphs(suite) && level < suite_depth(suite); ++level) {
+    widest = std::max(widest, widest_gate(suite, level));
+  }
+  return widest;
 }
 
 std::vector<Routing> true_routing(const TaskSuite& suite, bool shared, int fan_in) {
   check_routable(suite, fan_in);
   const SubFunctions functions = find_sub_functions(suite);
   const std::vector<int> sizes = shared ? slot_counts(suite) : functions.count;
-  const std::vector<Op> pool = true_pool(suite);
-  std::vector<int> spare(fan_in);
-  std::iota(spare.begin(), spare.end(), 0);
+  const std::vector<Operation> pool = operations(suite);
 
   std::vector<Routing> routings;
   for (std::size_t task = 0; task < suite.tasks.size(); ++task) {
@@ -311,16 +365,23 @@ std::vector<Routing> true_routing(const TaskSuite& suite, bool shared, int fan_i
     };
     Routing routing;
     for (std::size_t level = 0; level < sizes.size(); ++level) {
+      std::vector<int> spare(std::min(fan_in, level == 0 ? suite.inputs() : sizes[level - 1]));
+      std::iota(spare.begin(), spare.end(), 0);
       std::vector<std::vector<int>> inputs(sizes[level], spare);
       std::vector<int> members(sizes[level], 0);
       for (std::size_t gate = 0; gate < graph.levels[level].size(); ++gate) {
         const Gate& read = graph.levels[level][gate];
-        std::vector<int>& slot = inputs[place(level, gate)];
-        for (int position = 0; position < fan_in; ++position) {
-          const int index = read.inputs[position].index;
-          slot[position] = level == 0 ? index : place(level - 1, index);
+        std::vector<Wire> needed = gate_function(read).inputs;
+        if (shared) {
+          // One module stands for all gates of an operation, so they agree where they read what is negated.
+          std::ranges::stable_partition(needed, [](const Wire& wire) { return !wire.negated; });
         }
-        members[place(level, gate)] = static_cast<int>(std::ranges::find(pool, read.op) - pool.begin());
+        std::vector<int>& slot = inputs[place(level, gate)];
+        slot.clear();
+        for (const Wire& wire : needed) {
+          slot.push_back(level == 0 ? wire.index : place(level - 1, wire.index));
+        }
+        members[place(level, gate)] = static_cast<int>(std::ranges::find(pool, operation_of(read)) - pool.begin());
       }
       routing.inputs.push_back(std::move(inputs));
       if (shared) {

@@ -97,17 +97,25 @@ struct TrueSizes {
   int depth = 0;
 };
 
-// Nothing if some task has no graph. Two gates are the same sub-function if operation, inputs and negations are equal;
-// a gate that one task writes twice counts twice.
+// Nothing if some task has no graph. Two gates are the same sub-function if they compute the same of the same inputs; a
+// gate that one task writes twice counts twice.
 std::optional<TrueSizes> true_sizes(const TaskSuite& suite);
 
-// The operations of the shared pool: those of all tasks in the order of first appearance, level by level.
-std::vector<Op> true_pool(const TaskSuite& suite);
+// What the members of the shared pool compute, in the order of first appearance, level by level: "XOR", "AND", or where
+// that is needed to tell them apart "AND of 3" and "AND with 1 negated". Gates are one operation if some order of their
+// inputs makes them the same function: one module can then stand for both.
+std::vector<std::string> true_pool(const TaskSuite& suite);
+
+// The most values that a gate of the level needs, in any task.
+int widest_gate(const TaskSuite& suite, std::size_t level);
+// In any level; at least 1.
+int widest_gate(const TaskSuite& suite);
 
 // The ground-truth routing, one for each task, in a network with the sizes of true_sizes. With shared = false each
 // distinct sub-function is one module; with shared = true each gate is a slot and `modules` names the pool member of
-// its operation. Modules and slots that a task does not need read the candidates 0..fan_in-1, and spare slots use pool
-// member 0. Throws ConfigError with the reason if the graphs have no such routing.
+// its operation. A slot lists what its gate needs, at most fan_in candidates: what a module reads beyond that is free.
+// Modules and slots that a task does not need read the candidates 0..fan_in-1, as far as there are so many, and spare
+// slots use pool member 0. Throws ConfigError with the reason if the graphs have no such routing.
 std::vector<Routing> true_routing(const TaskSuite& suite, bool shared, int fan_in);
 
 }  // namespace modlab::tasks

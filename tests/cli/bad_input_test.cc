@@ -74,8 +74,25 @@ TEST_F(BadInput, GateThatReadsALaterLevelOrItself) {
 TEST_F(BadInput, ModuleThatPicksMoreCandidatesThanThereAre) {
   expect_refused_train("--model modular --fan-in 4 --modules 3,2", {"fan_in is 4", "level 2", "3"});
   expect_refused_train("--model modular-shared --fan-in 7", {"fan_in is 7", "level 1", "6"});
-  expect_refused_train("--model modular --modules 3,1", {"outputs", "1"});
+  expect_refused_train("--model modular --modules 3,1", {"2 outputs", "only 1 modules", "--outputs-from all"});
   expect_refused_train("--model modular --modules 1,2", {"fan_in", "level 2"});
+}
+
+TEST_F(BadInput, NumbersBeyondWhatIsPossible) {
+  expect_refused_train("--epochs 1000000000", {"epochs", "from 1 to 10000000", "1000000000"});
+  expect_refused_train("--seed 0..99999999", {"seed '0..99999999'", "more values than the 5000000"});
+  expect_refused_train("--seed 5..2", {"is not a range"});
+}
+
+TEST_F(BadInput, FilesThatOtherVerbsOrProgramsRead) {
+  folder_.write("networks.jsonl", R"({"layers":[{"n_in":1,"n_out":1,"edges":[[0,0,1]]}]})");
+  for (const char* verb : {"show", "measure"}) {
+    expect_refused(std::string(verb) + " networks.jsonl", {"networks.jsonl", "modlab detect"});
+  }
+  folder_.write("model.pt", "\x80\x02}q");
+  for (const char* verb : {"show", "measure", "detect", "structure"}) {
+    expect_refused(std::string(verb) + " model.pt", {"model.pt", "pickle", "safetensors"});
+  }
 }
 
 TEST_F(BadInput, PoolOrSlotCountOfZero) {

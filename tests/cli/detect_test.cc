@@ -106,10 +106,22 @@ TEST_F(Detect, TextSaysWhy) {
   expect_text({kNetworks, "--id", kSeparable},
               {"4-24-4, of which live: 4-4-4", "16 of 192 possible (8.33 %)", "100.00 % of the bits",
                "4 units in 2 clusters: {x1 x2} {x3 x4}", "M(2) -0.5000*  M(3) -0.3750",
-               "the index is best at 2, the fewest it can judge", "separate: no (z -1.63), single: no (z -1.63)",
-               "no verdict, so the index holds", "joins m1 (100 % of its edges, 100 % of the module's)", "m1 = S1",
-               "x1 x2 | h1.12 h1.16 | y1 y2", "Cross edges", "none", "computes S1", "XOR(x1, x2)",
+               "the index is best at 2, the fewest it can judge", "two tests may", "not wired separately (z -1.63)",
+               "not wired as one (z -1.63)", "no verdict, so the index holds",
+               "joins m1 (100 % of its edges, 100 % of the module's)", "m1 = S1", "x1 x2 | h1.13 h1.17 | y1 y2",
+               "Cross edges", "none", "computes S1", "XOR(x1, x2)",
                "the same, adjusted Rand 1.000, mutual information 1.000", "met       exact"});
+}
+
+TEST_F(Detect, TheFirstLineSaysWhatWasFound) {
+  const auto first_line = [&](const std::vector<std::string>& words) { return lines_of(text_of(words)).front(); };
+  EXPECT_EQ(first_line({kNetworks, "--id", kSeparable}),
+            std::string(kSeparable) +
+                ": 2 modules on 1 level: {x1 x2 | y1 y2} {x3 x4 | y3 y4}; these are the modules of sculpt/4-2-4");
+  folder_.write("two.csv", kTwoModules);
+  EXPECT_EQ(first_line({"two.csv"}), "two: 2 modules on 1 level: {in1 in2 | out1} {in3 in4 | out2}");
+  folder_.write("dead.json", R"({"layers":[{"n_in":2,"n_out":2,"edges":[]}]})");
+  EXPECT_NE(first_line({"dead.json"}).find("no modules, since no input reaches an output"), std::string::npos);
 }
 
 TEST_F(Detect, ManyNetworksAreALineEach) {
@@ -183,7 +195,7 @@ TEST_F(Detect, CrossEdgesAreShown) {
   ASSERT_EQ(found["hierarchy"]["cross_edges"].size(), 1U);
   EXPECT_EQ(found["hierarchy"]["cross_edges"][0]["edge"], json({3, 20, 1.0}));
   EXPECT_NE(folder_.read("a.svg").find("class=\"edge cross\""), std::string::npos);
-  expect_text({"crossed.csv"}, {"in3    -> h1.20  weight 1 (m1 -> m2)"});
+  expect_text({"crossed.csv"}, {"in4    -> h1.21  weight 1 (m1 -> m2)"});
 }
 
 TEST_F(Detect, ListsOfEdges) {
@@ -192,11 +204,11 @@ TEST_F(Detect, ListsOfEdges) {
   EXPECT_EQ(found["id"], "two");
   EXPECT_EQ(partition_of(found["modules"]), partition_of(kTwoModulesFound));
   EXPECT_TRUE(found["task"].is_null());
-  expect_text({"two.csv"}, {"m1", "in0 in1 | h1.0 | out0"});
+  expect_text({"two.csv"}, {"m1", "in1 in2 | h1.1 | out1"});
   // Units that only the sizes know are dead, but for outputs.
   const json larger = detected({"two.csv", "--sizes", "5,2,3"});
   EXPECT_EQ(larger["live"], json({{0, 1, 2, 3}, {0, 1}, {0, 1, 2}}));
-  expect_text({"two.csv", "--sizes", "5,2,3"}, {"unread    in4", "unfed     out2", "without edges, on its own"});
+  expect_text({"two.csv", "--sizes", "5,2,3"}, {"unread    in5", "unfed     out3", "without edges, on its own"});
 }
 
 TEST_F(Detect, MatricesOfOtherPrograms) {
@@ -300,7 +312,7 @@ TEST_F(Detect, OddNetworksHaveClearResults) {
   EXPECT_EQ(found["live"], json({json::array(), json::array(), {0, 1}}));
   EXPECT_EQ(found["layers"][0]["K"], 0);
   expect_text({"dead.json", "--null", "5", "--stability", "--svg", "dead.svg"},
-              {"no live units", "unread    in0 in1", "unfed     out0 out1"});
+              {"no live units", "unread    in1 in2", "unfed     out1 out2"});
   EXPECT_NE(folder_.read("dead.svg").find("inputs (0)"), std::string::npos);
 
   // An output without edges, an input that reaches nothing, and a unit that a bias alone keeps active.
@@ -310,8 +322,8 @@ TEST_F(Detect, OddNetworksHaveClearResults) {
   found = detected({"some.json"});
   EXPECT_EQ(found["live"], json({{0}, {0}, {0, 1}}));
   EXPECT_EQ(found["constants"], json({{1, 1}}));
-  expect_text({"some.json"}, {"unread    in1: it reaches no output", "unfed     out1: no input reaches it",
-                              "constant  h1.1: no input reaches it", "1 of them at dead units"});
+  expect_text({"some.json"}, {"unread    in2: it reaches no output", "unfed     out2: no input reaches it",
+                              "constant  h1.2: no input reaches it", "1 of them at dead units"});
 
   // No hidden layer.
   folder_.write("flat.csv", "layer,from,to\n0,0,0\n0,1,1\n");

@@ -1,6 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "cli/program.h"
+#include "core/text.h"
 
 namespace modlab {
 namespace {
@@ -17,7 +21,7 @@ class Help : public test::ProgramTest {
     Words found;
     for (const std::string& line : lines_of(output({"--help"}))) {
       const Words words = words_of(line);
-      if (line.starts_with("  ") && words.size() > 2 && words[0] != "modlab" && words[0] != "Try:") {
+      if (line.starts_with("  ") && words.size() > 2 && words[0] != "modlab") {
         found.push_back(words[0]);
       }
     }
@@ -45,6 +49,11 @@ TEST_F(Help, EveryVerbHasHelpWithAnExample) {
     EXPECT_FALSE(examples(verb).empty()) << verb;
   }
   EXPECT_EQ(output({"help"}), output({"--help"}));
+  EXPECT_EQ(output({"-h"}), output({"--help"}));
+  EXPECT_EQ(output({"help", "train"}), output({"train", "--help"}));
+  EXPECT_EQ(output({"detect", "-h"}), output({"detect", "--help"}));
+  EXPECT_EQ(output({"train", "--model", "dense", "-h"}), output({"train", "--model", "dense", "--help"}));
+  expect_refused("help trian", {"unknown verb 'trian'", "train"});
   EXPECT_EQ(output({}), output({"--help"}));
   EXPECT_TRUE(output({"--version"}).starts_with("modlab "));
 }
@@ -65,6 +74,81 @@ TEST_F(Help, ExamplesRun) {
     }
   }
   EXPECT_TRUE(std::filesystem::exists(folder_.file("depth3.svg")));
+}
+
+// The page and the help are made from the same lists; this is that they say the same.
+TEST_F(Help, SaysWhatTheDocsSay) {
+  const auto in_one_line = [](const std::string& text) {
+    std::string line;
+    for (const std::string& word : words_of(text)) {
+      line += word + " ";
+    }
+    return line;
+  };
+  const std::string help = in_one_line(output({"train", "--help", "all"}));
+  std::ifstream page(MODLAB_TEST_DIR "/../docs/settings.md");
+  int rows = 0;
+  for (std::string line; std::getline(page, line);) {
+    if (!line.starts_with("| `")) {
+      continue;
+    }
+    // | `tau` | `T\|none` | 2.0 | modular kinds | meaning |
+    Words cells = {""};
+    for (std::size_t at = 1; at < line.size(); ++at) {
+      if (line[at] == '|' && line[at - 1] != '\\') {
+        cells.emplace_back();
+      } else if (!(line[at] == '\\' && line[at + 1] == '|')) {
+        cells.back() += line[at];
+      }
+    }
+    ASSERT_GE(cells.size(), 5U) << line;
+    for (const int quoted : {0, 1}) {
+      std::erase(cells[quoted], '`');
+    }
+    for (std::string& cell : cells) {
+      cell = trim(cell);
+    }
+    std::ranges::replace(cells[0], '_', '-');
+    const std::string models = cells[3] == "all" ? "" : "; " + cells[3];
+    const std::string expected =
+        in_one_line("--" + cells[0] + " " + cells[1] + " " + cells[4] + " (default " + cells[2] + models + ")");
+    EXPECT_NE(help.find(expected), std::string::npos) << expected;
+    ++rows;
+  }
+  EXPECT_GT(rows, 60);
+}
+
+TEST_F(Help, DocsListAllPages) {
+  const auto text_of = [](const std::filesystem::path& file) {
+    return (std::ostringstream() << std::ifstream(file).rdbuf()).str();
+  };
+  const std::filesystem::path docs = MODLAB_TEST_DIR "/../docs";
+  const std::string list = text_of(docs / "README.md");
+  for (const auto& entry : std::filesystem::directory_iterator(docs)) {
+    const std::string name = entry.path().filename();
+    EXPECT_TRUE(name == "README.md" || list.find("(" + name + ")") != std::string::npos) << name;
+  }
+}
+
+TEST_F(Help, FitsNarrowTerminals) {
+  Words all = verbs();
+  all.insert(all.end(), {"--help", "train --help all"});
+  for (const std::string& verb : all) {
+    const std::string words = verb.find("--help") == std::string::npos ? verb + " --help" : verb;
+    const std::string narrow =
+        Process(test::joined({MODLAB_PROGRAM}, words_of(words)), folder_.path().string(), {{"COLUMNS", "60"}})
+            .wait()
+            .out;
+    for (const std::string& line : lines_of(narrow)) {
+      EXPECT_LE(line.size(), 60U) << words << ": " << line;
+    }
+    // Nothing is lost: without blanks, breaks and continued lines both say the same.
+    const auto letters = [](std::string text) {
+      std::erase_if(text, [](unsigned char letter) { return std::isspace(letter) != 0 || letter == '\\'; });
+      return text;
+    };
+    EXPECT_EQ(letters(narrow), letters(output(words_of(words)))) << words;
+  }
 }
 
 TEST_F(Help, TrainExplainsEverySettingAndNoPublishedFlag) {

@@ -67,7 +67,7 @@ class Process {
     std::vector<std::string> variables;
     for (char** variable = environ; *variable != nullptr; ++variable) {
       const std::string text = *variable;
-      if (text.rfind("MODLAB_", 0) != 0) {
+      if (!text.starts_with("MODLAB_") && !text.starts_with("COLUMNS=")) {
         variables.push_back(text);
       }
     }

@@ -352,7 +352,7 @@ TEST_P(SelectKernels, SoftmaxOfOnePoolMemberHasNoGradient) {
                            .columns = 3});
   for (int column = 0; column < 3; ++column) {
     for (int lane = 0; lane < lanes_; ++lane) {
-      // Spec 3.7 says exactly zero.
+      // Exactly zero, as published.
       EXPECT_EQ(value(gradients, 0, column, lane), 0);
     }
   }

@@ -106,7 +106,7 @@ TEST_P(UpdateKernels, FiveStepsOfEveryOptimizer) {
   }
 }
 
-// Spec 4.2: without a gradient of the loss, coupled weight decay alone moves a parameter by about the learning rate.
+// Without a gradient of the loss, coupled weight decay alone moves a parameter by about the learning rate.
 TEST_P(UpdateKernels, AdamDriftsThroughZeroOnWeightDecayAlone) {
   Row parameters = same(1, 0.9F);
   Row gradients = same(1, 0);

@@ -186,7 +186,9 @@ TEST(Npz, ShapesMustFillTheDataExactly) {
 
 TEST(Npz, ZipFilesOfOtherKindsAreRefused) {
   const std::string array = npy("<f4", "(1,)", floats({1}));
-  expect_refused(zip({{"model/data.pkl", "\x80\x02"}}), "without numpy arrays");
+  expect_refused(zip({{"model/data.pkl", "\x80\x02"}}), "is a pickle");
+  // As PyTorch writes it, with the sizes elsewhere.
+  expect_refused(zip({{.name = "archive/data.pkl", .data = "x", .begin = 0xffffffff}}), "is a pickle");
   expect_refused(zip({}), "without numpy arrays");
   expect_refused(zip({{"x.npy", array}, {"x.npy", array}}), "two arrays 'x'");
   expect_refused(zip({{.name = "x.npy", .data = array, .flags = 1}}), "array 'x': it is encrypted");

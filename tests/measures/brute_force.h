@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
@@ -11,15 +12,17 @@
 namespace modlab::test {
 
 // A graph edit distance by trying every way to pair nodes of one graph with nodes of another, or with none. Written
-// from the definition, without any of the shortcuts of src/measures.
+// from the definition, without any of the shortcuts of src/measures. The first graph is the network: where a module
+// reads more than its gate, as many reads that the gate does not have are free.
 struct PlainGraph {
   std::vector<std::pair<int, int>> labels;  // kind and number: input, level or output
   std::set<std::pair<int, int>> edges;
 
+  static constexpr int kModule = 1;
+
   static PlainGraph of(const tasks::Routing& routing, int inputs) {
     PlainGraph graph;
     constexpr int kInput = 0;
-    constexpr int kModule = 1;
     constexpr int kOutput = 2;
     for (int input = 0; input < inputs; ++input) {
       graph.labels.emplace_back(kInput, input);
@@ -83,12 +86,25 @@ class BruteForce {
   int remaining_cost() const {
     const auto matched = std::ranges::count_if(partner_, [](int other) { return other >= 0; });
     int preserved = 0;
+    std::map<int, int> reads;
+    std::map<int, int> needless;
     for (const auto& [from, to] : a_.edges) {
-      preserved +=
-          partner_[from] >= 0 && partner_[to] >= 0 && b_.edges.contains({partner_[from], partner_[to]}) ? 1 : 0;
+      const bool is_preserved =
+          partner_[from] >= 0 && partner_[to] >= 0 && b_.edges.contains({partner_[from], partner_[to]});
+      preserved += is_preserved ? 1 : 0;
+      needless[to] += is_preserved ? 0 : 1;
+      ++reads[to];
+    }
+    int free = 0;
+    for (const auto& [node, count] : needless) {
+      const int gate = partner_[node];
+      if (gate >= 0 && a_.labels[node].first == PlainGraph::kModule && b_.labels[gate].first == PlainGraph::kModule) {
+        const auto needs = std::ranges::count_if(b_.edges, [&](const auto& edge) { return edge.second == gate; });
+        free += std::clamp(reads[node] - static_cast<int>(needs), 0, count);
+      }
     }
     return static_cast<int>(b_.labels.size()) - static_cast<int>(matched) +
-           static_cast<int>(a_.edges.size() + b_.edges.size()) - 2 * preserved;
+           static_cast<int>(a_.edges.size() + b_.edges.size()) - 2 * preserved - free;
   }
 
   PlainGraph a_;

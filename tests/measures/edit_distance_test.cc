@@ -70,7 +70,7 @@ TEST(EditDistance, TheWorkedExamples) {
     EXPECT_EQ(distance(truth, truth), 0);
     EXPECT_EQ(relaxed_edit_distance(truth, truth, kInputs), 0);
   }
-  // Spec 6.2: x1 and x2 swapped in depth 2, then the two outputs.
+  // x1 and x2 swapped in depth 2, then the two outputs.
   Routing swapped = kDepth2;
   swapped.inputs[0] = {{0, 2}, {1, 3}, {4, 5}};
   EXPECT_EQ(distance(swapped, kDepth2), 4);
@@ -161,6 +161,27 @@ TEST(EditDistance, FunctionGraphs) {
   EXPECT_EQ(relaxed_edit_distance(learned, *skipping.tasks[0].graph), 2 + 1);
 }
 
+TEST(EditDistance, OnlyWhatGatesNeedCounts) {
+  // y0 passes the first gate on; y1 needs both.
+  const Routing truth = {{{{0, 1}, {2, 3}}, {{0}, {0, 1}}}, {}, {0, 1}};
+  Routing learned = {{{{0, 1}, {2, 3}}, {{0, 1}, {0, 1}}}, {}, {0, 1}};
+  EXPECT_EQ(distance(learned, truth), 0);
+  EXPECT_EQ(relaxed_edit_distance(learned, truth, kInputs), 0);
+  // What a module lacks is an edge missing and one too many, whatever else it reads.
+  learned.inputs = {{{0, 1}, {2, 3}, {4, 5}}, {{1, 2}, {0, 1}}};
+  EXPECT_EQ(distance(learned, truth), 2 + 3);
+  // A network that cannot read less is as near as one that reads exactly what is needed.
+  const Routing exact = {{{{0, 1}, {2, 3}}, {{1}, {0, 1}}}, {}, {0, 1}};
+  const Routing wide = {{{{0, 1}, {2, 3}}, {{1, 0}, {0, 1}}}, {}, {0, 1}};
+  EXPECT_EQ(distance(exact, truth), 2);
+  EXPECT_EQ(distance(wide, truth), 0);
+  // The other way round, something is missing.
+  EXPECT_EQ(distance(truth, wide), 1);
+  // A constant needs nothing.
+  const Routing constant = {{{{0, 1}, {}}}, {}, {0, 1}};
+  EXPECT_EQ(distance({{{{0, 1}, {4, 5}}}, {}, {0, 1}}, constant), 0);
+}
+
 TEST(EditDistance, RefusesARoutingOfAnotherNetwork) {
   Routing learned = kDepth2;
   learned.inputs[1][0] = {0, 3};
@@ -195,7 +216,6 @@ TEST(EditDistance, RandomWiringsAgainstBruteForce) {
     const EditDistance found = edit_distance(learned, truth, inputs);
     ASSERT_EQ(found.distance, test::strict_by_force(learned, truth, inputs))
         << wiring_text(learned) << " against " << wiring_text(truth);
-    ASSERT_EQ(distance(truth, learned, inputs), found.distance);
   }
 }
 
@@ -223,7 +243,6 @@ TEST(EditDistance, Invariances) {
     ASSERT_EQ(distance(random.renamed(a), random.renamed(b)), found);
     ASSERT_EQ(distance(b, a), found);
     ASSERT_EQ(found % 2, 0) << "as many edges on both sides";
-    ASSERT_EQ(found == 0, tasks::same_wiring(a, b));
   }
 }
 

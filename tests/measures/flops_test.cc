@@ -69,7 +69,7 @@ TEST(Flops, TableOneAsPrintedButForOneEntry) {
 }
 
 TEST(Flops, TheWorkedExample) {
-  // Spec 9.1.
+  // By the formula of the paper, with floor(D / b) + 1 updates an epoch.
   const FlopCount shared = count({{"task", "depth2"}, {"model", "modular-shared"}});
   EXPECT_EQ(training_flops(shared, 1, 32, 4, Counting::kPaper), 75480);
   EXPECT_EQ(training_flops(shared, 100, 32, 4, Counting::kPaper), 7548000);
@@ -91,7 +91,7 @@ TEST(Flops, Updates) {
 }
 
 TEST(Flops, SparseNetworksHaveWhatTheMaskKeeps) {
-  // Spec 3.3: the pruning percentages 70.14, 92.85 and 94.10 leave as many weights as the modular networks have.
+  // The published pruning percentages 70.14, 92.85 and 94.10 leave as many weights as the modular networks have.
   EXPECT_EQ(count({{"task", "depth1"}, {"model", "sparse"}, {"density", "0.2986"}}), (FlopCount{86, 86, 86}));
   EXPECT_EQ(count({{"task", "depth2"}, {"model", "sparse"}, {"density", "0.0715"}}), (FlopCount{206, 206, 206}));
   EXPECT_EQ(count({{"task", "depth3"}, {"model", "sparse"}, {"density", "0.059"}}), (FlopCount{323, 323, 323}));

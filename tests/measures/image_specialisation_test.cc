@@ -30,7 +30,7 @@ Numbers scaled(Numbers values, double factor, double constant) {
   return values;
 }
 
-// Spec 6.4 from its definition: every permutation.
+// From its definition: every permutation.
 double by_permutations(std::vector<Numbers> outputs, const std::vector<int>& digits, int bits) {
   const std::size_t count = std::max(outputs.size(), static_cast<std::size_t>(bits));
   outputs.resize(count, Numbers(digits.size(), 0.0));

@@ -20,7 +20,7 @@ namespace {
 using tasks::Routing;
 using test::RandomRouting;
 
-// Spec 1.5.
+// The published task.
 const Routing kBits = {{{{0, 3}, {1, 4}, {2, 5}}, {{0, 1}, {1, 2}}}, {}, {0, 1}};
 
 Routing truth() { return true_image_routing(tasks::load_task("mnist-xor-and")); }
@@ -46,7 +46,7 @@ Edges renamed_edges(const Routing& routing, const Permutations& names) {
   return edges;
 }
 
-// Spec 6.2 with equal numbers of nodes: the smallest symmetric difference over the permutations of every level.
+// With equal numbers of nodes: the smallest symmetric difference over the permutations of every level.
 int by_permutations(const Routing& learned, const Routing& truth, int& tried) {
   Permutations names;
   for (const auto& level : learned.inputs) {
@@ -135,12 +135,19 @@ TEST(ImageWiring, RandomRoutingsAgainstAllPermutations) {
   }
 }
 
+TEST(ImageWiring, AValueThatIsPassedOn) {
+  const tasks::TaskSuite suite = tasks::parse_task_yaml(
+      "images: 2\ndigits: 2\nlevels:\n  - h: ID a0\n    g: XOR a0 b0\noutputs: [h, g]\n", "t", "t.yaml");
+  EXPECT_EQ(wiring_text(true_image_routing(suite)), "L1: (0),(1); L2: (0),(0,1); out: (0,1)");
+  const Routing learned = with_image_level({0, 1}, 1, {{{{1, 0}, {0, 1}}}, {}, {0, 1}});
+  EXPECT_EQ(edit_distance(learned, true_image_routing(suite), 2).distance, 0);
+}
+
 TEST(ImageWiring, TasksWithoutATruth) {
   EXPECT_THROW(true_image_routing(tasks::load_task("depth2")), ConfigError);
   const auto parsed = [](const std::string& yaml) { return tasks::parse_task_yaml(yaml, "t", "t.yaml"); };
   EXPECT_THROW(true_image_routing(parsed("images: 2\ndigits: 2\ntable: {y0: 6}\n")), ConfigError);
-  EXPECT_THROW(true_image_routing(parsed("images: 2\ndigits: 2\nlevels:\n  - g: XOR a0 b0\n    h: ID a0\n"
-                                         "outputs: [g, h]\n")),
+  EXPECT_THROW(true_image_routing(parsed("images: 2\ndigits: 2\nlevels:\n  - g: XOR a0 b0\noutputs: [g, a0]\n")),
                ConfigError);
   // An image that is not there.
   EXPECT_THROW(distance(with_image_level({0, 2}, 3, kBits)), ConfigError);

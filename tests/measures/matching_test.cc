@@ -77,7 +77,7 @@ TEST(BestMatching, PreferencesDecideBetweenEquals) {
     } while (std::ranges::next_permutation(gates[0]).found);
 
     const Matching found = best_matching(wiring_of(learned, 3), wiring_of(truth, 3), preference);
-    ASSERT_EQ(found.preserved, most);
+    ASSERT_EQ(found.saved, 2 * most);
     ASSERT_EQ(preserved_edges(learned, truth, found.gates), most);
     ASSERT_NEAR(sum_of(preference, found.gates), best_sum, 1e-6);
     decided += equals > 1 ? 1 : 0;

@@ -7,6 +7,7 @@
 
 #include "measures/edit_distance.h"
 #include "measures/hand_made.h"
+#include "measures/network_measures.h"
 #include "models/plain_forward.h"
 
 namespace modlab::measures {
@@ -107,6 +108,23 @@ TEST(Specialisation, NegatedInputsInEitherOrder) {
   EXPECT_NEAR(specialisation_of(network)->mean, 1, 1e-6);
 }
 
+TEST(Specialisation, AValueThatIsPassedOnMayBeReadAtEitherInput) {
+  const char* const yaml = "inputs: 2\nlevels:\n  - a: ID x0\n    b: XOR x0 x1\noutputs: [a, b]\n";
+  HandMade network = hand_made(tasks::parse_task_yaml(yaml, "t", "t.yaml"), {{"model", "modular"}});
+  network.set_xor(1);
+  for (const std::size_t input : {0U, 1U}) {
+    network.set_constant(0, 0);
+    const std::size_t at = models::modular_layout(network.shape()).modules[0];
+    network.parameters[at] = input == 0 ? 1 : 0;
+    network.parameters[at + 1] = input == 1 ? 1 : 0;
+    network.parameters[at + 36] = -2;
+    EXPECT_NEAR(specialisation_of(network)->mean, 1, 1e-12);
+  }
+  // AND follows either input as well as the other: 1/8 by sqrt(1/4 * 3/16).
+  network.set_and(0);
+  EXPECT_NEAR(specialisation_of(network)->modules[0], kOneBySqrt3, 1e-12);
+}
+
 TEST(Specialisation, NothingWhereItMeansNothing) {
   EXPECT_FALSE(specialisation_of(hand_made("random62", {{"model", "modular"}})));
   EXPECT_FALSE(specialisation_of(hand_made("depth2", {{"model", "dense"}})));
@@ -173,6 +191,30 @@ TEST(InSitu, SlotsThatServeAnotherTaskAreNoSurplus) {
   EXPECT_EQ(in_situ_of(network, 0)->matching, (std::vector<std::vector<int>>{{0, 1, 2, -1, -1, -1}, {0, 1, -1, -1}}));
   EXPECT_EQ(in_situ_of(network, 1)->distance, 0);
   EXPECT_EQ(in_situ_of(network, 1)->matching, (std::vector<std::vector<int>>{{-1, -1, -1, 0, 1, 2}, {-1, -1, 0, 1}}));
+}
+
+// Two tasks of two levels: one adds two bits and passes a third on, the other needs other modules.
+tasks::TaskSuite passing_suite() {
+  const auto task = [](const char* name, const char* levels) {
+    return tasks::parse_task_yaml(std::string("inputs: 3\nlevels:\n") + levels, name, "t.yaml").tasks.front();
+  };
+  return {"both",
+          "",
+          {task("one", "  - {a: XOR x0 x1, b: AND x0 x1}\n  - {c: ID a, d: NOT b}\noutputs: [c, d]\n"),
+           task("two", "  - {a: OR x1 x2, b: NOR x0 x2}\n  - {c: AND a b, d: AND a a}\noutputs: [c, d]\n")}};
+}
+
+TEST(InSitu, FreeInputsAreNoUseOfASlot) {
+  for (const char* model : {"modular-fc", "modular-shared-fcms"}) {
+    const HandMade network = hand_made(passing_suite(), {{"model", model}});
+    for (const int task : {0, 1}) {
+      EXPECT_EQ(in_situ_of(network, task)->distance, 0) << model << " " << task;
+    }
+  }
+  // Module 1 of level 2 needs module 2 of level 1 alone and reads module 0 as well, which serves the other task.
+  const HandMade own = hand_made(passing_suite(), {{"model", "modular-fc"}});
+  EXPECT_EQ(in_situ_of(own, 1)->matching, (std::vector<std::vector<int>>{{-1, -1, 0, 1}, {-1, -1, 0, 1}}));
+  EXPECT_EQ(measure_network(own.blueprint, own.suite, own.parameters).module_reuse, 0);
 }
 
 TEST(InSitu, AgreesWithThePlainForwardPass) {

@@ -35,7 +35,7 @@ std::set<Part> detected_parts(const Detection& detection) {
   return {parts.begin(), parts.end()};
 }
 
-// Spec/sculpt.md, section 8.3: the detector returns the modules of 1.5 from the graph itself, for all tasks.
+// The detector returns the true modules from the graph itself, for all tasks.
 TEST(DetectIdealNetworks, FindsTheModulesOfEveryPublishedTask) {
   DetectSettings settings;
   settings.threshold = 0.2;

@@ -55,7 +55,7 @@ TEST(ModuleFunction, PairsAndThenPairsOfPairs) {
   EXPECT_EQ(top.gives[0].depends_on, (std::vector<int>{0, 1, 2, 3}));
   EXPECT_EQ(top.gives[0].formula, "");
   EXPECT_EQ(top.gives[0].local_table, "0111");
-  EXPECT_EQ(top.gives[0].local_formula, "OR(h1.0, h1.1)");
+  EXPECT_EQ(top.gives[0].local_formula, "OR(h1.1, h1.2)");
   EXPECT_EQ(top.computes, std::vector<int>{3});
 }
 
@@ -75,7 +75,7 @@ TEST(ModuleFunction, NegatedValuesCountAsFound) {
   EXPECT_EQ(texts_of(functions[0].gives[0].matches), Texts{"!h1"});
   EXPECT_EQ(functions[0].gives[0].formula, "OR(!x1, !x2)");
   EXPECT_EQ(functions[0].computes, std::vector<int>{0});
-  EXPECT_EQ(functions[3].gives[0].local_formula, "OR(!h1.0, h1.1)");
+  EXPECT_EQ(functions[3].gives[0].local_formula, "OR(!h1.1, h1.2)");
 }
 
 TEST(ModuleFunction, OneModuleGivesItsOutputsAlone) {
@@ -148,7 +148,7 @@ TEST(ModuleFunction, BitsThatNoRowLeadsToAreFree) {
   apart.modules = {{0, 0, 1, 0, {{0, 1}, {0, 1}, {}}}, {1, 2, 2, 1, {{}, {}, {0}}}};
   const UnitFunction output = module_functions(network, apart, task)[1].gives[0];
   EXPECT_EQ(output.local_table, "0-10");
-  EXPECT_EQ(output.local_formula, "AND(h1.0, !h1.1)");
+  EXPECT_EQ(output.local_formula, "AND(h1.1, !h1.2)");
   EXPECT_EQ(output.formula, "XOR(a, b)");
 }
 

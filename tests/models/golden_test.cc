@@ -1,4 +1,4 @@
-// The golden vectors of the published code (spec/modular.md 4.7): float32, noise-free, all 64 rows of depth 2, tau 2.
+// The golden vectors of the published code: float32, noise-free, all 64 rows of depth 2, tau 2.
 
 #include <gtest/gtest.h>
 

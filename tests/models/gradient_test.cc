@@ -22,6 +22,15 @@ struct Case {
   int rows = 7;
 };
 
+// Modules of three inputs on levels with one value and with two.
+constexpr const char* kChain = R"(inputs: 3
+levels:
+  - {a: AND x0 x1 x2, b: NOT x2}
+  - {c: OR a b}
+  - {d: ID c, e: NOT c}
+outputs: [d, e]
+)";
+
 constexpr Case kCases[] = {
     {"dense_depth1", "model=dense task=depth1"},
     {"dense_depth2", "model=dense hidden=9,7"},
@@ -71,6 +80,11 @@ constexpr Case kCases[] = {
     {"shared_two_tasks_gumbel_sample", "model=modular-shared task=A+B gumbel=sample"},
     {"shared_fcms", "model=modular-shared-fcms"},
     {"shared_fcms_two_tasks", "model=modular-shared-fcms task=A+C"},
+    {"modular_chain", "model=modular task=chain fan_in=3"},
+    {"modular_chain_gumbel_sample", "model=modular task=chain fan_in=3 gumbel=sample"},
+    {"modular_fc_chain", "model=modular-fc task=chain fan_in=3"},
+    {"shared_chain", "model=modular-shared task=chain fan_in=3"},
+    {"shared_fcms_chain", "model=modular-shared-fcms task=chain fan_in=3"},
 };
 
 models::RunSpec read_spec(const std::string& text) {
@@ -113,7 +127,8 @@ class GradientTest : public testing::TestWithParam<Case> {};
 
 TEST_P(GradientTest, EqualsCentralDifferences) {
   const models::RunSpec given = read_spec(GetParam().settings);
-  const tasks::TaskSuite suite = tasks::load_task(given.task);
+  const tasks::TaskSuite suite =
+      given.task == "chain" ? tasks::parse_task_yaml(kChain, "chain", "chain.yaml") : tasks::load_task(given.task);
   const models::RunSpec spec = models::resolve(given, suite);
   const models::Blueprint blueprint = models::make_blueprint(spec, suite);
   const test::Batch batch = random_batch(blueprint, spec, GetParam().rows);

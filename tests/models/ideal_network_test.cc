@@ -42,7 +42,7 @@ TEST(IdealNetwork, ValuesThatSkipLevelsPassThroughUnits) {
 }
 
 TEST(IdealNetwork, LayersOfThePublishedTasks) {
-  // Hierarchical levels of spec/sculpt.md, section 1.5.
+  // The tasks with hierarchical levels.
   EXPECT_EQ(published_widths("sculpt/4-2-4"), (std::vector<int>{4, 4, 4}));
   EXPECT_EQ(published_widths("sculpt/4-1-4"), (std::vector<int>{4, 3, 4}));
   EXPECT_EQ(published_widths("sculpt/6-3-3-3"), (std::vector<int>{6, 3, 3}));

@@ -121,7 +121,7 @@ TEST(InitialWeights, FanInIsThatOfTheLayer) {
       fan_ins.push_back(tensor.fan_in);
     }
   }
-  // A 2-12-1 module: weights and bias of both layers (spec 3.1: bounds 0.7071 and 0.2887).
+  // A 2-12-1 module: weights and bias of both layers (bounds 0.7071 and 0.2887).
   EXPECT_EQ(fan_ins, (std::vector<int>{2, 2, 12, 12}));
 }
 

@@ -330,7 +330,8 @@ TEST(NpzFiles, AreReadLikeOtherTensors) {
   EXPECT_EQ(found.id, "sparse");
   expect_same(found.network, small());
   EXPECT_EQ(only(bytes, "x", {.tensors = {"b.weight"}}).network.widths, (std::vector<int>{3, 1}));
-  expect_refused(test::zip({{"model/data.pkl", "x"}}), "without numpy arrays");
+  expect_refused(test::zip({{"model/data.pkl", "x"}}), "is a pickle");
+  expect_refused("\x80\x02}q", "is a pickle");
   for (std::size_t length = 0; length < bytes.size(); ++length) {
     EXPECT_THROW(parse_layered_networks(bytes.substr(0, length), "x"), FormatError) << length;
   }
@@ -387,9 +388,8 @@ TEST(EdgeLists, WhatMakesNoSenseIsRefused) {
 }
 
 TEST(NetworkFile, OtherFilesAreRefused) {
-  for (const std::string& bytes :
-       {std::string(), std::string("\n\n"), std::string("a,b,c\n1,2,3\n"), std::string("\x80\x02}q"),
-        std::string(1000, '\0'), std::string("<!DOCTYPE html>")}) {
+  for (const std::string& bytes : {std::string(), std::string("\n\n"), std::string("a,b,c\n1,2,3\n"),
+                                   std::string(1000, '\0'), std::string("<!DOCTYPE html>")}) {
     expect_refused(bytes, "is no file of networks");
   }
   expect_refused(test::gzip("hello"), "is no file of networks");

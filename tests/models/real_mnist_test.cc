@@ -32,7 +32,7 @@ class RealMnist : public testing::Test {
   std::shared_ptr<const tasks::ImageData> data_;
 };
 
-// Spec 2.4: the first three training samples of each split as ranks among the images of their digits, which are these
+// From the published code: the first three training samples of each split as ranks among the images of their digits, which are these
 // images of the published files.
 TEST_F(RealMnist, TheFirstPairsOfThePublishedSplits) {
   struct Fixture {

@@ -61,8 +61,9 @@ class Surrogate {
       const int slots = shape.levels[level];
       std::vector<double> values;
       for (int slot = 0; slot < slots; ++slot) {
-        const std::vector<double> z = choose(parameters, places.inputs[level], x, slots, slot, task, row, shape.fan_in,
-                                             shape.known_inputs, false);
+        std::vector<double> z = choose(parameters, places.inputs[level], x, slots, slot, task, row, shape.picks(level),
+                                       shape.known_inputs, false);
+        z.resize(shape.fan_in, 0.0);
         if (shape.pool == 0) {
           values.push_back(
               layers(parameters, places.modules[all.size() + values.size()], shape.module_widths, z).front());

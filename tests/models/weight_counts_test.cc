@@ -74,7 +74,7 @@ TEST(WeightCounts, AllParametersOfTheTwoTaskNetworks) {
   EXPECT_EQ(blueprint_of({{"task", "A+B"}, {"model", "dense"}, {"task_input", "scalar"}}).layout.count, 3026U);
 }
 
-// Spec 3.10.
+// The published shapes.
 TEST(WeightCounts, AllParametersOfTheImageNetworks) {
   const char* const task = "mnist-xor-and";
   EXPECT_EQ(image_parameters({{"task", task}, {"model", "dense"}}), 443274U);

@@ -106,8 +106,8 @@ TEST(LayeredPicture, LinesSayTheWeight) {
   const LayeredPicture picture{network, hierarchy, names, "two < three", {"a caption"}, {"m&1"}};
   const std::string svg = layered_svg(picture);
   // The largest weight of the layer is the widest line, and the sign a colour.
-  EXPECT_NE(svg.find("stroke=\"#0072b2\" stroke-width=\"3.80\"><title>in0 to out0: 2<"), std::string::npos) << svg;
-  EXPECT_NE(svg.find("stroke=\"#d55e00\" stroke-width=\"2.30\"><title>in1 to out0: -1<"), std::string::npos) << svg;
+  EXPECT_NE(svg.find("stroke=\"#0072b2\" stroke-width=\"3.80\"><title>in1 to out1: 2<"), std::string::npos) << svg;
+  EXPECT_NE(svg.find("stroke=\"#d55e00\" stroke-width=\"2.30\"><title>in2 to out1: -1<"), std::string::npos) << svg;
   for (const char* part : {"two &lt; three", "a caption", "m&amp;1", "inputs (2)", "outputs (1)"}) {
     EXPECT_NE(svg.find(part), std::string::npos) << part;
   }

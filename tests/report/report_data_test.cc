@@ -443,6 +443,20 @@ TEST(Gallery, SurplusModulesAreWrongAllOver) {
   EXPECT_TRUE(node(graph, "m1.3")["correlation"].is_null());
 }
 
+TEST(Gallery, WhatModulesReadBeyondTheirGatesIsFree) {
+  HandMade network = test::hand_made("depth2", {{"model", "modular"}, {"fan_in", "3"}, {"modules", "3,2"}});
+  select(network, 0, 0, {0, 1, 5});
+  select(network, 0, 1, {2, 3, 0});
+  select(network, 0, 2, {4, 2, 1});
+  select(network, 1, 0, {0, 1, 2});
+  select(network, 1, 1, {0, 1, 2});
+  select_outputs(network, {0, 1});
+  const ordered_json graph = gallery_of("task: depth2, model: modular, fan_in: 3", network)[0]["graph"];
+  EXPECT_EQ(edges(graph, "free"), (Edges{"x5 m1.0", "x0 m1.1", "x1 m1.2", "m1.2 m2.0", "m1.0 m2.1"}));
+  EXPECT_EQ(edges(graph, "wrong"), Edges{"x2 m1.2"});
+  EXPECT_EQ(edges(graph, "missing"), Edges{"x5 m1.2"});
+}
+
 TEST(Gallery, ModulesOfAPoolHaveItsColours) {
   HandMade network = test::hand_made("depth2", {{"model", "modular-shared"}});
   select(network, 0, 0, {0, 1});

@@ -300,7 +300,6 @@ TEST(BuiltInStudies, AreTheThirteen) {
 }
 
 TEST(BuiltInStudies, CoverThePapersClaims) {
-  // Spec 7.
   const std::set<std::string> published = {
       "F3-1", "F3-2",  "F3-3",  "F3-4",  "F3-5", "F3-6", "F3-7", "F4-1", "F4-2", "F4-3", "F4-4", "F4-5", "F4-6", "F4-7",
       "F5-1", "F5-2",  "F6-1",  "F6-2",  "F7-1", "F7-2", "F7-3", "F7-4", "F7-5", "F7-6", "F8-1", "F8-2", "F9-1", "F9-2",

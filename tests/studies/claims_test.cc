@@ -171,7 +171,7 @@ TEST(Compare, ComparableIsWithinItsMargin) {
     return judge(compare("comparable"), apart([=](const auto& run) { return difference + wiggle(run) * spread; }));
   };
   for (const double sign : {1.0, -1.0}) {
-    EXPECT_EQ(comparable(sign * 2.9, 0).verdict, Verdict::kHolds) << "three points, spec 7";
+    EXPECT_EQ(comparable(sign * 2.9, 0).verdict, Verdict::kHolds) << "within three points";
     EXPECT_EQ(comparable(sign * 3.1, 0).verdict, Verdict::kFails);
     EXPECT_EQ(comparable(sign * 10, 1).verdict, Verdict::kFails);
     EXPECT_EQ(comparable(sign * 4, 3).verdict, Verdict::kUndecided);

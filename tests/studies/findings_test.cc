@@ -22,7 +22,7 @@ TEST(Findings, BaseRatesAreThoseOfTheMoreFrequentValue) {
   for (const Cell& cell : findings.cells()) {
     rates[findings.value(cell, "task")] = findings.base_rate(cell, *experiments::find_measure("train_accuracy"));
   }
-  // Ones per output, spec 1.2: 32 and 32, 16 and 16, 24 and 24, 34 and 38; A 16 and 16, B 36 and 36 of 64 rows.
+  // Ones per output: 32 and 32, 16 and 16, 24 and 24, 34 and 38; A 16 and 16, B 36 and 36 of 64 rows.
   EXPECT_DOUBLE_EQ(rates.at("depth1"), 50);
   EXPECT_DOUBLE_EQ(rates.at("depth2"), 75);
   EXPECT_DOUBLE_EQ(rates.at("depth3"), 62.5);

@@ -177,7 +177,7 @@ TEST_F(ImageStudy, MeasuresOfImagesAreMeasuresOfAStudy) {
   ASSERT_EQ(findings.records().size(), 6U);
   for (const Record& record : findings.records()) {
     EXPECT_TRUE(std::isnan(record.measure("test_accuracy"))) << "which is called unseen_accuracy here";
-    // Split 40 at ratio 0.8 leaves 7 combinations, 14 bits, of which three are 1 (spec 2.4).
+    // Split 40 at ratio 0.8 leaves 7 combinations, 14 bits, of which three are 1.
     EXPECT_NEAR(record.measure("unseen_accuracy") - record.measure("unseen_gain"), 100.0 * 11 / 14, 1e-9);
   }
   // Networks are at chance on unseen combinations where they are no better than that, not than on all combinations.

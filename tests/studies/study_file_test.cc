@@ -207,7 +207,7 @@ claims:
       - {value: modular-shared, measure: test_accuracy, expect: comparable}
       - {value: modular-shared, measure: test_accuracy, expect: at_least}
 )");
-  EXPECT_EQ(study.claims[0].checks[0].margin, 3) << "spec 7: comparable is within three points";
+  EXPECT_EQ(study.claims[0].checks[0].margin, 3) << "comparable is within three points";
   EXPECT_EQ(study.claims[0].checks[1].margin, 1);
   EXPECT_EQ(study.claims[0].over, (Words{"task", "ratio"}));
 }

@@ -42,7 +42,7 @@ int total(const Counts& by_series) {
   return sum;
 }
 
-// Spec 5.2: 12 configurations x 7 ratios x 9 runs x 3 functions = 2268, and 48 instead of 12 with learned wiring.
+// The paper's grid: 12 configurations x 7 ratios x 9 runs x 3 functions = 2268, and 48 instead of 12 with learned wiring.
 TEST(BuiltInPlans, BooleanAsPublished) {
   const Counts expected = {{"dense", 2268},          {"sparse 50 %", 2268},    {"sparse 25 %", 2268},
                            {"sparse 10 %", 2268},    {"sparse matched", 2268}, {"modular", 9072},
@@ -96,7 +96,7 @@ TEST(BuiltInPlans, OurOwnStudies) {
   EXPECT_EQ(total(counts("no-structure", "quick")), 3 * 63);
 }
 
-// Spec 5: 12 configurations, or with the temperature 0.5 of the published README 96; five ratios and nine seeds of
+// The paper's grid on images: 12 configurations, or with the temperature 0.5 of the published README 96; five ratios and nine seeds of
 // each.
 TEST(BuiltInPlans, MnistAsPublished) {
   EXPECT_EQ(counts("mnist", "paper"), (Counts{{"dense", 12 * 45},
@@ -109,7 +109,7 @@ TEST(BuiltInPlans, MnistAsPublished) {
   EXPECT_EQ(load_study("mnist").keep, Keep::kCurves);
 }
 
-// Spec 3.8: 36 trials a task, 48 in the study of levels, 28 for the widths of N90; spec 7.3: twenty or 28 cells of four
+// As published: 36 trials a task, 48 in the study of levels, 28 for the widths of N90; twenty or 28 cells of four
 // seeds for each depth.
 TEST(BuiltInPlans, SculptingAsPublished) {
   EXPECT_EQ(counts("sculpt-validation", "paper"), (Counts{{"1 hidden layer", 8 * 12},

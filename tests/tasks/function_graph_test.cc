@@ -54,7 +54,7 @@ TEST(FunctionGraph, CountsOfThePublishedGraphs) {
   struct Counts {
     const char* name;
     int gates;
-    int edges;  // spec/modular.md, section 6.2
+    int edges;  // of the edit distance
     std::size_t ops;
   };
   for (const Counts& counts : {Counts{"depth1", 2, 6, 1}, Counts{"depth2", 5, 12, 2}, Counts{"depth3", 8, 18, 3}}) {
@@ -179,6 +179,35 @@ TEST(GraphSvg, ShowsEveryPartAndEscapesText) {
   for (const std::string& name : builtin_task_names()) {
     EXPECT_NE(graph_svg(load_task(name)).find("</svg>"), std::string::npos) << name;
   }
+}
+
+// One gate over a, b and c, which are inputs 0, 1 and 2.
+GateFunction function_of(const std::string& gate) {
+  const TaskSuite suite =
+      parse_task_yaml("inputs: [a, b, c]\nlevels:\n  - g: \"" + gate + "\"\noutputs: [g]\n", "t", "t.yaml");
+  return gate_function(suite.tasks[0].graph->levels[0][0]);
+}
+
+TEST(GateFunction, HoweverAGateIsWritten) {
+  for (const auto& [one, other] : std::vector<std::pair<const char*, const char*>>{{"AND c c", "ID c"},
+                                                                                   {"OR c c", "ID c"},
+                                                                                   {"NAND c c", "NOT c"},
+                                                                                   {"NOR c c", "ID !c"},
+                                                                                   {"XOR c c b", "ID b"},
+                                                                                   {"XNOR c b c", "NOT b"},
+                                                                                   {"XOR a !b", "XNOR a b"},
+                                                                                   {"OR a !b", "NAND !a b"},
+                                                                                   {"NOR a b", "AND !a !b"},
+                                                                                   {"AND a b a", "AND a b"},
+                                                                                   {"XOR a a", "AND b !b"},
+                                                                                   {"XNOR a a", "OR b !b a"}}) {
+    EXPECT_EQ(function_of(one), function_of(other)) << one << " and " << other;
+  }
+  EXPECT_EQ(function_of("AND c c").inputs, (std::vector<Wire>{{0, 2, false}}));
+  EXPECT_TRUE(function_of("XOR a a").inputs.empty());
+  EXPECT_NE(function_of("AND a b"), function_of("NAND a b"));
+  EXPECT_NE(function_of("AND a b"), function_of("AND a !b"));
+  EXPECT_NE(function_of("XOR a a"), function_of("XNOR a a"));
 }
 
 }  // namespace

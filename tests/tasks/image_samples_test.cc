@@ -101,7 +101,7 @@ std::string message_of(const auto& action) {
   return "no error";
 }
 
-// spec/modular.md, section 2.4: "d1d2" in the order of the split, and the first training samples as ranks among the
+// From the published code: "d1d2" in the order of the split, and the first training samples as ranks among the
 // images of their digits.
 struct Fixture {
   std::uint32_t seed;

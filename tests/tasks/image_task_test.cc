@@ -26,7 +26,7 @@ void expect_error(const std::string& yaml, const std::vector<std::string>& words
   }
 }
 
-// Spec 1.5: the label depends on k = d1 XOR d2 alone.
+// The label depends on k = d1 XOR d2 alone.
 TEST(MnistXorAnd, TheLabelsOfAllPairs) {
   const TaskSuite suite = load_task("mnist-xor-and");
   ASSERT_TRUE(suite.images());

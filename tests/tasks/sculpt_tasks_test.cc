@@ -111,7 +111,7 @@ TEST(SculptTasks, HaveThePublishedModules) {
 }
 
 TEST(SculptTasks, OnesInEachColumn) {
-  // Spec/sculpt.md, section 1.4.
+  // From the published code.
   const std::map<std::string, std::pair<int, Names>> ones_of = {
       {"4-2-4", {8, {""}}},  {"6-3-3-3", {28, {""}}}, {"4-1-4", {3, {""}}}, {"4-1-2-", {2, {}}},
       {"8-2-", {48, {}}},    {"7-3-2-", {24, {}}},    {"6-3-2-", {12, {}}}, {"5-3-2-", {6, {}}},
@@ -130,13 +130,13 @@ TEST(SculptTasks, OnesInEachColumn) {
 }
 
 TEST(SculptTasks, BuildingBlocks) {
-  // Spec/sculpt.md, section 1.3: FA and FB of the same inputs.
+  // FA and FB of the same inputs.
   const TruthTable table = load_one("sculpt/4-1-2-2-2").table;
   EXPECT_EQ(column(table, 0), "0001000000101000");
   EXPECT_EQ(column(table, 1), "0000010001000001");
 }
 
-// "G>F1 G>F2" as in spec/sculpt.md, section 1.5.
+// "G>F1 G>F2": which module feeds which.
 std::string hierarchy_of(const std::string& name) {
   const Task task = load_one(name);
   const std::vector<std::vector<int>> read = modules_read(task);

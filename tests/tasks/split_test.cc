@@ -20,7 +20,7 @@ std::vector<int> joined(const Split& split) {
   return rows;
 }
 
-// spec/modular.md, section 2.1.
+// From the published code.
 struct Fixture {
   std::uint32_t seed;
   std::vector<int> first;

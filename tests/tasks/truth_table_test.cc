@@ -17,7 +17,7 @@ struct Published {
   double always_zero;
 };
 
-// spec/modular.md, sections 1.2 and 1.4.
+// From the published code.
 const Published kPublished[] = {
     {"depth1", {"0000ffffffff0000", "0ff00ff00ff00ff0"}, {32, 32}, {16, 16, 16, 16}, 0.5},
     {"depth2", {"00000ff00ff00000", "0660066006600660"}, {16, 16}, {40, 8, 8, 8}, 0.75},

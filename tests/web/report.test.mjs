@@ -288,7 +288,7 @@ onPage("draws wiring and curves of single networks", noChart, {}, async (page, r
     const card = page.locator(".network").nth(at);
     const network = networks.find((one) => one.rank === rank);
     assert.equal((await card.locator(".rank").innerText()).toLowerCase(), rank);
-    for (const state of ["right", "wrong", "missing"]) {
+    for (const state of ["right", "wrong", "missing", "free"]) {
       assert.equal(
         await card.locator(`.edge-${state}`).count(),
         network.graph.edges.filter((edge) => edge.state === state).length,
@@ -301,6 +301,8 @@ onPage("draws wiring and curves of single networks", noChart, {}, async (page, r
     await card.locator(".curve svg").waitFor();
     assert.equal(await card.locator(".curve .mark-line path").count(), 3);
   }
+  const hasFree = networks.some((network) => network.graph.edges.some((edge) => edge.state === "free"));
+  assert.equal((await page.locator(".routing-key").innerText()).includes("more than the gate needs"), hasFree);
   await page.locator(".curve").first().hover();
   assert.match(await page.locator(".tooltip").innerText(), /Epoch[\s\S]*validation/);
   await page.getByLabel("Next cell").click();

@@ -641,6 +641,7 @@ function routing(world, task, shared, goodness) {
       surplus: true,
     });
     edges.push({ from: "x1", to: "m1.spare", state: "wrong" }, { from: "x4", to: "m1.spare", state: "wrong" });
+    edges.push({ from: "x5", to: "m1.0", state: "free" });
   }
   for (let index = 0; index < 2; ++index) {
     nodes.push({

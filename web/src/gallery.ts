@@ -74,7 +74,8 @@ export function gallerySection(report: Report, palette: Palette): HTMLElement {
       cell.some((network) => (network.graph && isWide(network.graph)) || (network.images?.images ?? 0) > 2),
     );
     const onImages = cell.some((network) => network.images);
-    clear(routes, routingKey(onImages));
+    const hasFree = cell.some((network) => network.graph?.edges.some((edge) => edge.state === "free"));
+    clear(routes, routingKey(onImages, hasFree));
     clear(
       curves,
       "Curves, in percent: ",

@@ -191,7 +191,7 @@ export interface Example {
 
 export interface RoutingGraph {
   nodes: RoutingNode[];
-  edges: { from: string; to: string; state: "right" | "wrong" | "missing" }[];
+  edges: { from: string; to: string; state: "right" | "wrong" | "missing" | "free" }[]; // free: more than the gate needs
 }
 
 // Levels of a network on images: 0 the images of a sample, 1 the values that image slots give, 2 and up the modules.

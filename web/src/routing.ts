@@ -39,7 +39,7 @@ function drawSlots(graph: RoutingGraph, placed: Map<string, Placed>): { frames: 
   return { frames, names };
 }
 
-const kStateNames = { right: "right", wrong: "wrong", missing: "missing" };
+const kStateNames = { right: "right", wrong: "wrong", missing: "missing", free: "free" };
 
 function drawEdges(graph: RoutingGraph, placed: Map<string, Placed>): SVGElement[] {
   const into = new Map<string, number[]>();
@@ -51,7 +51,7 @@ function drawEdges(graph: RoutingGraph, placed: Map<string, Placed>): SVGElement
     );
   }
   // What is wrong is drawn last, on top.
-  const order = { missing: 0, right: 1, wrong: 2 };
+  const order = { missing: 0, free: 1, right: 2, wrong: 3 };
   return graph.edges
     .map((edge, at) => ({ edge, at }))
     .sort((one, other) => order[one.edge.state] - order[other.edge.state])
@@ -166,7 +166,7 @@ export function routingDrawing(graph: RoutingGraph, name: string): HTMLElement {
   const { placed, width, height } = arrange(graph);
   const slots = drawSlots(graph, placed);
   const tally = (state: string): number => graph.edges.filter((edge) => edge.state === state).length;
-  const words = `${name}: ${tally("right")} right edges, ${tally("wrong")} wrong, ${tally("missing")} missing.`;
+  const words = `${name}: ${tally("right")} right edges, ${tally("wrong")} wrong, ${tally("missing")} missing${tally("free") ? `, ${tally("free")} free` : ""}.`;
   return el(
     "div",
     { class: "routing" },
@@ -186,7 +186,7 @@ export function routingDrawing(graph: RoutingGraph, name: string): HTMLElement {
   );
 }
 
-export function routingKey(onImages: boolean): HTMLElement[] {
+export function routingKey(onImages: boolean, hasFree: boolean): HTMLElement[] {
   const sample = (state: string): SVGElement =>
     svg(
       "svg",
@@ -197,6 +197,7 @@ export function routingKey(onImages: boolean): HTMLElement[] {
     el("span", {}, sample("right"), "right edge"),
     el("span", {}, sample("wrong"), "wrong edge"),
     el("span", {}, sample("missing"), "missing edge"),
+    ...(hasFree ? [el("span", {}, sample("free"), "free: more than the gate needs")] : []),
     el(
       "span",
       {},

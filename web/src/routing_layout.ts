@@ -16,17 +16,19 @@ export interface Placed {
   height: number;
 }
 
+const isTrue = (edge: RoutingGraph["edges"][number]): boolean => edge.state === "right" || edge.state === "missing";
+
 // What a node reads in the true graph.
 function trueSources(graph: RoutingGraph, id: string, placed: Map<string, Placed>): Placed[] {
   return graph.edges
-    .filter((edge) => edge.to === id && edge.state !== "wrong")
+    .filter((edge) => edge.to === id && isTrue(edge))
     .flatMap((edge) => placed.get(edge.from) ?? []);
 }
 
 // What reads a node in the true graph.
 function trueReaders(graph: RoutingGraph, id: string, placed: Map<string, Placed>): Placed[] {
   return graph.edges
-    .filter((edge) => edge.from === id && edge.state !== "wrong")
+    .filter((edge) => edge.from === id && isTrue(edge))
     .flatMap((edge) => placed.get(edge.to) ?? []);
 }
 

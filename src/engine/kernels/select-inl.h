@@ -1,4 +1,4 @@
-// Hard selection with straight-through gradients (spec of the papers: top-k of sigmoid scores for inputs and outputs,
+// Hard selection with straight-through gradients (top-k of sigmoid scores for inputs and outputs,
 // top-1 of softmax scores for pool members). A pick is a candidate's index held in a lane; reading and writing the
 // picked candidate compares that index with every candidate's, so that no lane branches.
 

@@ -13,12 +13,12 @@ UnitNames::UnitNames(const models::LayeredNetwork& network, const tasks::Task& t
 
 std::string UnitNames::of(const UnitPlace& place) const {
   if (place.layer == 0) {
-    return inputs_.empty() ? fmt::format("in{}", place.unit) : inputs_[place.unit];
+    return inputs_.empty() ? fmt::format("in{}", place.unit + 1) : inputs_[place.unit];
   }
   if (place.layer == last_layer_) {
-    return outputs_.empty() ? fmt::format("out{}", place.unit) : outputs_[place.unit];
+    return outputs_.empty() ? fmt::format("out{}", place.unit + 1) : outputs_[place.unit];
   }
-  return fmt::format("h{}.{}", place.layer, place.unit);
+  return fmt::format("h{}.{}", place.layer, place.unit + 1);
 }
 
 std::string UnitNames::list(const std::vector<UnitPlace>& places) const {

@@ -38,7 +38,7 @@ BitLevels<T>::BitLevels(const ImageModularShape& shape, const ImageModularLayout
   for (std::size_t level = 0; level < shape_.levels.size(); ++level) {
     first_slot_.push_back(slots);
     inputs_.push_back(make_selector<T>(places, places.level_inputs[level], candidates, shape_.levels[level],
-                                       shape_.fan_in, Selector<T>::Soft::kSigmoid));
+                                       shape_.picks(level), Selector<T>::Soft::kSigmoid));
     if (has_pool()) {
       members_.push_back(make_selector<T>(places, places.level_members[level], shape_.pool, shape_.levels[level], 1,
                                           Selector<T>::Soft::kSoftmax));

@@ -8,7 +8,7 @@
 namespace modlab::models {
 
 // The selection vectors of one tensor [candidate][column] of a network that is trained alone: hard picks in the forward
-// pass, and a straight-through gradient for every candidate (spec 3.4).
+// pass, and a straight-through gradient for every candidate.
 template <typename T>
 class Selector {
  public:
