@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/text.h"
+#include "io/csv_file.h"
 #include "io/file.h"
 #include "report/epoch_table.h"
 #include "studies/check_text.h"
@@ -15,19 +16,9 @@
 namespace modlab::report {
 namespace {
 
+using io::csv_cell;
 using studies::Cell;
 using studies::Findings;
-
-std::string csv_text(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) {
-    return text;
-  }
-  std::string quoted = "\"";
-  for (const char letter : text) {
-    quoted += letter == '"' ? "\"\"" : std::string(1, letter);
-  }
-  return quoted + "\"";
-}
 
 std::string csv_number(double value) { return std::isnan(value) ? "" : fmt::format("{}", value); }
 
@@ -107,9 +98,9 @@ std::string runs_csv(const Findings& findings) {
   }
   std::string text = header(names);
   for (const studies::Record& record : findings.records()) {
-    text += record.run->id() + "," + csv_text(plan.series[record.run->series]);
+    text += record.run->id() + "," + csv_cell(plan.series[record.run->series]);
     for (const std::string& axis : axes) {
-      text += "," + csv_text(plan.value(*record.run, axis));
+      text += "," + csv_cell(plan.value(*record.run, axis));
     }
     for (const std::size_t column : columns) {
       text += "," + csv_number(record.table->at(record.row, column));
@@ -127,11 +118,11 @@ std::string chosen_csv(const Findings& findings) {
   std::string text = header(names);
   for (const Cell& cell : findings.cells()) {
     for (const Cell::Split& split : cell.splits) {
-      text += csv_text(findings.value(cell, "series"));
+      text += csv_cell(findings.value(cell, "series"));
       for (const std::string& axis : axes) {
-        text += "," + csv_text(findings.value(cell, axis));
+        text += "," + csv_cell(findings.value(cell, axis));
       }
-      text += fmt::format(",{},{},{},{},{}\n", csv_text(split.name), csv_text(split.settings),
+      text += fmt::format(",{},{},{},{},{}\n", csv_cell(split.name), csv_cell(split.settings),
                           csv_number(split.validation), split.configurations, split.tied);
     }
   }
@@ -146,9 +137,9 @@ std::string means_csv(const Findings& findings) {
   std::string text = header(names);
   const std::vector<const experiments::Measure*> measures = findings.measures();
   for (const Cell& cell : findings.cells()) {
-    std::string start = csv_text(findings.value(cell, "series"));
+    std::string start = csv_cell(findings.value(cell, "series"));
     for (const std::string& axis : axes) {
-      start += "," + csv_text(findings.value(cell, axis));
+      start += "," + csv_cell(findings.value(cell, axis));
     }
     for (const experiments::Measure* measure : measures) {
       const studies::UnitValues units = studies::unit_values({&cell}, measure->name);
@@ -181,16 +172,16 @@ std::string claims_csv(const std::vector<studies::ClaimResult>& claims) {
       const std::optional<studies::Judgement>& general = check.judgement;
       const std::optional<studies::Judgement>& here = check.here;
       const std::vector<std::string> fields = {
-          csv_text(claim.claim->id),
+          csv_cell(claim.claim->id),
           studies::verdict_text(claim.verdict),
           claim.here ? studies::verdict_text(*claim.here) : "",
-          csv_text(check.text),
+          csv_cell(check.text),
           check.measure,
-          csv_text(general ? studies::verdict_text(*general) : studies::verdict_text(check.verdict)),
-          csv_text(check.expectation),
+          csv_cell(general ? studies::verdict_text(*general) : studies::verdict_text(check.verdict)),
+          csv_cell(check.expectation),
           number(check.expected.low),
           number(check.expected.high),
-          general ? csv_text(general->population) : "",
+          general ? csv_cell(general->population) : "",
           general ? number(general->mean) : "",
           general ? number(general->low) : "",
           general ? number(general->high) : "",
@@ -202,9 +193,9 @@ std::string claims_csv(const std::vector<studies::ClaimResult>& claims) {
           here ? number(here->low) : "",
           here ? number(here->high) : "",
           here ? csv_number(here->p_wrong) : "",
-          check.is_factor ? "factor" : csv_text(check.unit),
-          csv_text(check.covered),
-          csv_text(check.note)};
+          check.is_factor ? "factor" : csv_cell(check.unit),
+          csv_cell(check.covered),
+          csv_cell(check.note)};
       text += join_text(fields, ",") + "\n";
     }
   }
