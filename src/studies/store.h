@@ -82,8 +82,11 @@ class Store {
   RunSet finished();
   // All or none of them. A run that is there already stays as it is. From any thread.
   void add(std::span<const experiments::FinishedRun> runs);
-  // Ends writing: everything lies in the one file.
+  // Ends all use of the store: everything lies in the one file.
   void close();
+  // Whether the folder was deleted or moved meanwhile. What is in the store can then still be copied into another one.
+  bool has_moved() const { return database_.has_moved(); }
+  void copy_to(const std::string& folder);
 
   // The runs that have results, in their snapshot of that name, or in their only one.
   ResultTable results(const std::string& snapshot);

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "core/errors.h"
+#include "core/notice.h"
 #include "core/text.h"
 
 namespace modlab::studies {
@@ -28,9 +30,22 @@ std::string machine_text(const experiments::Resources& resources) {
 // Without their folders, which mean nothing elsewhere.
 std::string file_names(const std::vector<std::string>& files) {
   std::vector<std::string> names;
-  std::ranges::transform(files, std::back_inserter(names),
-                         [](const std::string& file) { return std::filesystem::path(file).filename().string(); });
+  std::ranges::transform(files, std::back_inserter(names), [](const std::string& file) {
+    return on_one_line(std::filesystem::path(file).filename().string());
+  });
   return join_text(names, ", ");
+}
+
+// "results/boolean-quick-rescued", or with a number where that exists.
+std::string free_place_beside(std::string folder) {
+  while (folder.size() > 1 && folder.ends_with('/')) {
+    folder.pop_back();
+  }
+  std::string place = folder + "-rescued";
+  for (int number = 2; std::filesystem::exists(place); ++number) {
+    place = fmt::format("{}-rescued-{}", folder, number);
+  }
+  return place;
 }
 
 Study with_overrides(Study study, const std::vector<std::string>& overrides) {
@@ -64,7 +79,7 @@ RunSet finished_in(const std::string& folder) {
 
 StudyInWork::StudyInWork(const StudyRequest& request, const experiments::Resources& resources,
                          const std::vector<std::string>& network_files)
-    : plan_(plan_study(request.study, request.preset)) {
+    : folder_(request.folder), request_(request), plan_(plan_study(request.study, request.preset)) {
   const bool is_given = !network_files.empty();
   if (is_given) {
     try {
@@ -73,10 +88,9 @@ StudyInWork::StudyInWork(const StudyRequest& request, const experiments::Resourc
       throw ConfigError(fmt::format("study {}: {}", request.study.name, error.what()));
     }
   }
-  const Origin origin = {is_given ? "" : machine_text(resources), file_names(network_files)};
-  store_.emplace(Store::open_or_create(
-      request.folder, {request.study.name, request.study.text, request.study.source, request.preset, request.overrides},
-      origin));
+  origin_ = {is_given ? "" : machine_text(resources), file_names(network_files)};
+  lock_.emplace(folder_);
+  store_.emplace(Store::open_or_create(folder_, stored_study(), origin_));
   for (const auto& [name, facts] : plan_.tasks()) {
     store_->keep_task(facts);
   }
@@ -93,8 +107,30 @@ StudyInWork::~StudyInWork() {
 
 std::size_t StudyInWork::missing() { return missing_runs(plan_, store_->finished()).size(); }
 
+StoredStudy StudyInWork::stored_study() const {
+  return {request_.study.name, request_.study.text, request_.study.source, request_.preset, request_.overrides};
+}
+
 void StudyInWork::execute() {
-  batch_->execute([this](std::vector<experiments::FinishedRun>&& finished) { store_->add(finished); });
+  batch_->execute([this](std::vector<experiments::FinishedRun>&& finished) { take(finished); });
+  leave_if_moved();  // after the last commit, too
+}
+
+void StudyInWork::take(std::span<const experiments::FinishedRun> finished) {
+  const std::lock_guard lock(mutex_);
+  store_->add(finished);
+  leave_if_moved();
+}
+
+void StudyInWork::leave_if_moved() {
+  if (!store_->has_moved()) {
+    return;
+  }
+  const std::string gone = std::exchange(folder_, free_place_beside(folder_));
+  lock_.emplace(folder_);
+  store_->copy_to(folder_);
+  store_.emplace(Store::open_or_create(folder_, stored_study(), origin_));
+  give_notice(fmt::format("{} was deleted or moved; what is trained goes to {} instead", gone, folder_));
 }
 
 OpenedStudy::OpenedStudy(const std::string& folder)

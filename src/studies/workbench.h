@@ -1,12 +1,15 @@
 #pragma once
 
+#include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "studies/batch.h"
 #include "studies/findings.h"
 #include "studies/store.h"
+#include "studies/study_lock.h"
 #include "studies/study_plan.h"
 
 // What the program and other front ends do with studies.
@@ -33,7 +36,7 @@ RunSet finished_in(const std::string& folder);
 class StudyInWork {
  public:
   // Plans and opens the store, or makes it. With `network_files` networks of others take the place of runs, and nothing
-  // is trained. Throws before anything is written if the study cannot be run there.
+  // is trained. Throws before anything is written if the study cannot be run there, or another process is at it.
   StudyInWork(const StudyRequest& request, const experiments::Resources& resources,
               const std::vector<std::string>& network_files = {});
   // However it ends, the store is left as one file.
@@ -45,13 +48,24 @@ class StudyInWork {
   // What is still to do: nothing, one batch, or what is left of it after execute() was stopped.
   std::size_t missing();
   Batch& batch() { return *batch_; }
-  // Carries out what is missing; finished runs are committed as they finish.
+  // Carries out what is missing; finished runs are committed as they finish. If the folder is deleted or moved
+  // meanwhile, a notice says so at the next commit, and everything goes to another one beside it.
   void execute();
+  const std::string& folder() const { return folder_; }
 
  private:
+  void take(std::span<const experiments::FinishedRun> finished);
+  void leave_if_moved();
+  StoredStudy stored_study() const;
+
+  std::string folder_;
+  std::optional<StudyLock> lock_;
+  StudyRequest request_;
+  Origin origin_;
   StudyPlan plan_;
   std::optional<Batch> batch_;
   std::optional<Store> store_;
+  std::mutex mutex_;
 };
 
 // A study as its folder has it: read again from the store, planned again, and what it has found.
