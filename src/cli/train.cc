@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "cli/arguments.h"
+#include "cli/planning_note.h"
 #include "cli/progress_bar.h"
 #include "cli/published_flags.h"
 #include "cli/run_list.h"
@@ -34,7 +35,7 @@ const std::vector<Option>& own_train_options() {
        "print differences between its values (default: models), paired by split and seed, with intervals",
        {}},
       {"json", Arity::kSwitch, "", "print one JSON object instead of the table", {}},
-      {"curves", Arity::kOne, "FILE", "write losses and accuracies of every epoch as CSV", {}},
+      {"curves", Arity::kOne, "FILE", "write losses and accuracies by epoch as CSV", {}},
       {"save", Arity::kOne, "DIR", "write every network as ID.safetensors, with its settings in ID.json", {}},
       {"help", Arity::kOptional, "all", "this text, for the task and model at hand; or for all", {}},
   };
@@ -265,8 +266,8 @@ int run_train(std::span<const std::string> words) {
   const experiments::Resources resources{threads, &engine::kernels()};
   const experiments::Wanted wanted{
       .structure = false, .epoch_table = arguments.has("curves"), .network_file = arguments.has("save")};
-  const std::vector<experiments::Run> runs = wanted_runs(arguments);
-  studies::Batch batch(runs, resources, wanted);
+  const std::vector<experiments::Run> runs = while_planning([&] { return wanted_runs(arguments); });
+  studies::Batch batch = while_planning([&] { return studies::Batch(runs, resources, wanted); });
 
   std::optional<ProgressBar> bar(std::in_place, watched(batch), arguments.is_on("json"));
   Results results(runs, arguments);
