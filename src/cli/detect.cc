@@ -5,6 +5,7 @@
 
 #include "cli/arguments.h"
 #include "cli/network_files.h"
+#include "cli/standard_streams.h"
 #include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "core/errors.h"
@@ -183,7 +184,7 @@ int run_detect(std::span<const std::string> words) {
   // Not on standard output, which may be JSON for another program.
   for (const char* name : {"svg", "dot"}) {
     if (arguments.has(name)) {
-      fmt::print(stderr, "Wrote {}\n", arguments.text(name));
+      say(fmt::format("Wrote {}\n", arguments.text(name)));
     }
   }
   return 0;

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "cli/arguments.h"
+#include "cli/standard_streams.h"
 #include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "core/errors.h"
@@ -101,7 +102,7 @@ int run_graph(std::span<const std::string> words) {
   // Not on standard output, which may be JSON for another program.
   for (const char* name : {"svg", "dot", "csv"}) {
     if (arguments.has(name)) {
-      fmt::print(stderr, "Wrote {}\n", arguments.text(name));
+      say(fmt::format("Wrote {}\n", arguments.text(name)));
     }
   }
   return 0;

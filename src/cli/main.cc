@@ -4,19 +4,23 @@
 #include <malloc.h>
 #endif
 
-#include <cstdio>
+#include <csignal>
 #include <exception>
 #include <string>
+#include <system_error>
 #include <vector>
 
+#include "cli/standard_streams.h"
 #include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "core/errors.h"
+#include "core/notice.h"
 #include "core/text.h"
-#include "tasks/mnist_files.h"
 
 namespace {
 
+using modlab::cli::blame_output;
+using modlab::cli::flush_output;
 using modlab::cli::run_bench;
 using modlab::cli::run_data;
 using modlab::cli::run_detect;
@@ -30,6 +34,7 @@ using modlab::cli::run_show;
 using modlab::cli::run_structure;
 using modlab::cli::run_study;
 using modlab::cli::run_train;
+using modlab::cli::say;
 
 struct Verb {
   const char* name;
@@ -92,6 +97,18 @@ int run(std::span<const std::string> words) {
       fmt::format("unknown verb '{}'{}", words[0], nearest.empty() ? "; `modlab --help` lists them" : nearest));
 }
 
+// The verb that is asked for, with all that it prints.
+int run_and_print(std::span<const std::string> words) {
+  try {
+    const int code = run(words);
+    flush_output();
+    return code;
+  } catch (const std::system_error& error) {
+    blame_output(error);
+    throw;
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -101,21 +118,23 @@ int main(int argc, char** argv) {
   mallopt(M_TRIM_THRESHOLD, kKept);
   mallopt(M_MMAP_THRESHOLD, kKept);
 #endif
+  // A reader that goes away is an error of writing, and no reason to give up what is being trained.
+  std::signal(SIGPIPE, SIG_IGN);
   const std::vector<std::string> words(argv + 1, argv + argc);
-  modlab::tasks::set_notice([](const std::string& notice) { fmt::print(stderr, "modlab: {}\n", notice); });
+  modlab::set_notice([](const std::string& line) { say(fmt::format("modlab: {}\n", line)); });
   try {
-    return run(words);
+    return run_and_print(words);
   } catch (const modlab::UserError& error) {
-    fmt::print(stderr, "modlab: {}\n", error.what());
+    say(fmt::format("modlab: {}\n", error.what()));
     return 2;
   } catch (const modlab::Interrupted& interruption) {
-    fmt::print(stderr, "{}\n", interruption.what());
+    say(fmt::format("{}\n", interruption.what()));
     return 130;
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "modlab: not enough memory for this; ask for fewer or smaller networks\n");
+    say("modlab: not enough memory for this; ask for fewer or smaller networks\n");
     return 1;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "modlab: {}\n", error.what());
+    say(fmt::format("modlab: {}\n", error.what()));
     return 1;
   }
 }

@@ -4,11 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <csignal>
-#include <cstdio>
+#include <exception>
 #include <utility>
 
+#include "cli/standard_streams.h"
 #include "cli/terminal.h"
 #include "core/text.h"
 
@@ -18,10 +17,6 @@ namespace {
 constexpr auto kRedraw = std::chrono::milliseconds(100);
 constexpr auto kPlainLineEvery = std::chrono::seconds(10);
 
-// A signal handler may touch nothing but lock-free atomics.
-std::atomic<bool> interrupted{false};
-void on_interrupt(int /*signal*/) { interrupted = true; }
-
 }  // namespace
 
 ProgressBar::ProgressBar(Watched work, bool quiet)
@@ -30,10 +25,12 @@ ProgressBar::ProgressBar(Watched work, bool quiet)
       is_terminal_(::isatty(STDERR_FILENO) == 1),
       begin_(std::chrono::steady_clock::now()),
       last_line_(begin_) {
-  interrupted = false;
-  std::signal(SIGINT, &on_interrupt);
-  std::signal(SIGTERM, &on_interrupt);
-  thread_ = std::thread([this] { watch(); });
+  interrupts_.emplace();
+  try {
+    thread_ = std::thread([this] { watch(); });
+  } catch (const std::exception&) {
+    interrupts_.reset();  // nobody would look at it: Ctrl-C ends the program, and what is committed stays
+  }
 }
 
 ProgressBar::~ProgressBar() {
@@ -42,26 +39,32 @@ ProgressBar::~ProgressBar() {
     done_ = true;
   }
   wake_.notify_one();
-  thread_.join();
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
+  if (thread_.joinable()) {
+    thread_.join();
+  }
   if (is_terminal_ && !quiet_) {
-    fmt::print(stderr, "\r\033[K");
+    say("\r\033[K");
   }
 }
 
 double ProgressBar::seconds() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  // A clock that jumps must not make a rate negative or infinite.
+  constexpr double kShortest = 1e-6;
+  return std::max(kShortest, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count());
 }
 
 void ProgressBar::watch() {
   std::unique_lock lock(mutex_);
   while (!wake_.wait_for(lock, kRedraw, [this] { return done_; })) {
-    if (interrupted) {
+    if (interrupts_->arrived()) {
       work_.stop();
     }
-    if (!quiet_) {
-      draw();
+    try {
+      if (!quiet_) {
+        draw();
+      }
+    } catch (const std::exception&) {
+      // Without memory for a line there is none; the work has its own to say of that.
     }
   }
 }
@@ -69,18 +72,17 @@ void ProgressBar::watch() {
 void ProgressBar::draw() {
   const double elapsed = seconds();
   const experiments::Status status = work_.status(elapsed);
-  const double share = status.share;
+  const double share = std::clamp(status.share, 0.0, 1.0);
   const std::string left = share > 0 ? duration_text(elapsed * (1 - share) / share) : "?";
   if (is_terminal_) {
     const std::string text = fmt::format("{}, {} left", status.text, left);
-    fmt::print(stderr, "\r\033[K{}", progress_line(share, text, terminal_width(stderr)));
-    std::fflush(stderr);
+    say(fmt::format("\r\033[K{}", progress_line(share, text, terminal_width(stderr))));
     return;
   }
   const auto now = std::chrono::steady_clock::now();
   if (now - last_line_ >= kPlainLineEvery) {
     last_line_ = now;
-    fmt::print(stderr, "{:.0f} %: {}, {} left\n", 100 * share, status.text, left);
+    say(fmt::format("{:.0f} %: {}, {} left\n", 100 * share, status.text, left));
   }
 }
 

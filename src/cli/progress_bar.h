@@ -4,8 +4,10 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <thread>
 
+#include "core/interrupt_note.h"
 #include "experiments/experiment.h"
 
 namespace modlab::cli {
@@ -17,7 +19,8 @@ struct Watched {
 };
 
 // Shows on standard error how far the work is, from a thread of its own: a bar with the time left on a terminal, a
-// plain line now and then elsewhere. While it lives, Ctrl-C stops the work.
+// plain line now and then elsewhere. While it lives, Ctrl-C stops the work. Where there is no thread to be had, the
+// work goes on without.
 class ProgressBar {
  public:
   ProgressBar(Watched work, bool quiet);
@@ -34,6 +37,7 @@ class ProgressBar {
   Watched work_;
   bool quiet_;
   bool is_terminal_;
+  std::optional<InterruptNote> interrupts_;
   std::chrono::steady_clock::time_point begin_;
   std::chrono::steady_clock::time_point last_line_;
   std::mutex mutex_;

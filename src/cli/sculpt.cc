@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "cli/arguments.h"
+#include "cli/planning_note.h"
 #include "cli/progress_bar.h"
 #include "cli/run_list.h"
 #include "cli/terminal.h"
@@ -26,6 +27,7 @@ namespace {
 const std::vector<Option>& own_sculpt_options() {
   static const std::vector<Option> kOptions = {
       {"save", Arity::kOne, "DIR", "where networks and histories go; default: sculpted", {}},
+      {"replace", Arity::kFlag, "", "write into that folder though it holds an earlier run's networks", {}},
       {"branch", Arity::kOne, "NAMES", "also grow random, reinitialised, rewound, one-shot from the history", {}},
       {"level", Arity::kOne, "N", "of the history to branch from: accepted steps, 0 is dense; default: the last", {}},
       {"branch_seeds", Arity::kOne, "SEEDS", "for each branch; default: 0..9", {}},
@@ -196,9 +198,10 @@ int run_sculpt(std::span<const std::string> words) {
   }
   const int threads = thread_count(arguments);
   const engine::Kernels<float>& kernels = engine::kernels();
-  experiments::Trials trials(runs_from(arguments, methods::kSculptedModel));
+  experiments::Trials trials =
+      while_planning([&] { return experiments::Trials(runs_from(arguments, methods::kSculptedModel)); });
   const experiments::BranchRequest request = branches_from(arguments);
-  experiments::SculptFolder folder(arguments.text("save", "sculpted"));
+  experiments::SculptFolder folder(arguments.text("save", "sculpted"), arguments.has("replace"));
 
   double seconds = 0;
   {

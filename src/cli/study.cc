@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "cli/arguments.h"
+#include "cli/planning_note.h"
 #include "cli/progress_bar.h"
 #include "cli/study_text.h"
 #include "cli/terminal.h"
@@ -72,7 +73,7 @@ int list_studies() {
 int show_study(const Arguments& arguments) {
   const studies::StudyRequest request = read_study_request(arguments);
   const int threads = thread_count(arguments);
-  const studies::StudyPlan plan = studies::plan_study(request.study, request.preset);
+  const studies::StudyPlan plan = while_planning([&] { return studies::plan_study(request.study, request.preset); });
   const studies::RunSet finished = studies::finished_in(request.folder);
   fmt::print("{}: {}\n{}\n\n", request.study.name, request.study.title, request.study.about);
   for (const studies::Preset& preset : request.study.presets) {
@@ -86,15 +87,20 @@ int show_study(const Arguments& arguments) {
   const std::size_t left = missing.size();
   fmt::print("{} of {} runs are in {}.\n", planned - left, planned, request.folder);
   if (left > 0) {
-    studies::Batch batch(std::move(missing), {threads, &engine::kernels()}, studies::wanted_for(plan.keep));
-    fmt::print("The other {} take about {} on {} thread{} of this machine.\n", left,
-               duration_text(batch.estimate_seconds()), threads, threads == 1 ? "" : "s");
+    studies::Batch batch = while_planning([&] {
+      return studies::Batch(std::move(missing), {threads, &engine::kernels()}, studies::wanted_for(plan.keep));
+    });
+    std::fflush(stdout);  // before it can be stopped
+    const double seconds = while_planning([&] { return batch.estimate_seconds(); });
+    fmt::print("The other {} take about {} on {} thread{} of this machine.\n", left, duration_text(seconds), threads,
+               threads == 1 ? "" : "s");
   }
   return 0;
 }
 
 // Carries out what is missing; throws Interrupted if it was stopped.
 void carry_out(studies::StudyInWork& work, int threads) {
+  const std::string folder = work.folder();  // which may go away
   const std::size_t planned = studies::different_runs(work.plan());
   const std::size_t missing = work.batch().runs().size();
   if (missing == 0) {
@@ -110,7 +116,8 @@ void carry_out(studies::StudyInWork& work, int threads) {
     seconds = bar.seconds();
   }
   if (work.batch().is_stopped()) {
-    throw Interrupted(fmt::format("Stopped: {} runs are left. The same command goes on from here.", work.missing()));
+    throw Interrupted(fmt::format("Stopped: {} runs are left. The same command goes on from here{}.", work.missing(),
+                                  work.folder() == folder ? "" : " with --out " + work.folder()));
   }
   fmt::print("{} runs in {}, {:.0f} a second.\n", missing, duration_text(seconds),
              static_cast<double>(missing) / seconds);
@@ -120,7 +127,9 @@ int run_study_verb(const Arguments& arguments) {
   const studies::StudyRequest request = read_study_request(arguments);
   const int threads = thread_count(arguments);
   const std::vector<std::string>& files = arguments.words("networks");
-  studies::StudyInWork work(request, {threads, &engine::kernels()}, files);
+  studies::StudyInWork work = while_planning([&] {
+    return studies::StudyInWork(request, {threads, &engine::kernels()}, files);
+  });
   fmt::print("{}: {}\n", request.study.name, request.study.title);
   if (!work.changes().empty()) {
     fmt::print("{}\n", work.changes());
@@ -133,12 +142,13 @@ int run_study_verb(const Arguments& arguments) {
   }
   const studies::Findings& findings = work.finish();
   const std::vector<studies::ClaimResult> claims = studies::evaluate_claims(findings);
+  // Before anything is printed: standard output may be gone.
+  const std::string path = (std::filesystem::path(work.folder()) / "report.html").string();
+  io::write_file(path, report::page(report::report_data(findings, claims, work.store())));
   fmt::print("\n{}{}", result_tables(findings), ties_text(findings));
   if (!claims.empty()) {
     fmt::print("\nClaims\n{}", claims_text(claims));
   }
-  const std::string path = (std::filesystem::path(request.folder) / "report.html").string();
-  io::write_file(path, report::page(report::report_data(findings, claims, work.store())));
   fmt::print("\nReport: {}\n", path);
   return 0;
 }
@@ -147,16 +157,17 @@ int show_status(const Arguments& arguments) {
   if (arguments.positional().size() != 2) {
     throw ConfigError("name the folder of a study, such as `modlab study status results/boolean-quick`");
   }
-  studies::OpenedStudy opened(arguments.positional()[1]);
+  studies::OpenedStudy opened = while_planning([&] { return studies::OpenedStudy(arguments.positional()[1]); });
   const studies::RunSet finished = opened.store().finished();
   fmt::print("{}{}{}\n\n{}\n", opened.study().name, opened.store().study().preset.empty() ? "" : ", preset ",
              opened.store().study().preset, plan_table(opened.study(), opened.plan(), finished));
   const std::size_t left = studies::missing_runs(opened.plan(), finished).size();
+  const std::optional<std::string> who = studies::who_trains(arguments.positional()[1]);
   if (left == 0) {
     fmt::print("All {} runs are finished.\n", studies::different_runs(opened.plan()));
   } else {
-    fmt::print("{} of {} runs are left; `modlab study run` with the same words goes on.\n", left,
-               studies::different_runs(opened.plan()));
+    fmt::print("{} of {} runs are left; {}.\n", left, studies::different_runs(opened.plan()),
+               who ? *who + " trains them" : "no process trains them, `modlab study run` with the same words goes on");
   }
   fmt::print("{}", other_runs_text(opened));
   return 0;

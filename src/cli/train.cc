@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "cli/arguments.h"
+#include "cli/planning_note.h"
 #include "cli/progress_bar.h"
 #include "cli/published_flags.h"
 #include "cli/run_list.h"
@@ -37,7 +38,7 @@ const std::vector<Option>& own_train_options() {
        {}},
       {"json", Arity::kSwitch, "", "print one JSON object instead of the table", {}},
       {"csv", Arity::kOne, "FILE", "write one line a run as CSV: settings and measures", {}},
-      {"curves", Arity::kOne, "FILE", "write losses and accuracies of every epoch as CSV", {}},
+      {"curves", Arity::kOne, "FILE", "write losses and accuracies by epoch as CSV", {}},
       {"save", Arity::kOne, "DIR", "write every network as ID.safetensors, with its settings in ID.json", {}},
       {"help", Arity::kOptional, "all", "this text, for the task and model at hand; or for all", {}},
   };
@@ -277,9 +278,9 @@ int run_train(std::span<const std::string> words) {
   const experiments::Resources resources{threads, &engine::kernels()};
   const experiments::Wanted wanted{
       .structure = arguments.has("csv"), .epoch_table = arguments.has("curves"), .network_file = arguments.has("save")};
-  const studies::StoredRuns asked = wanted_runs(arguments);
+  const studies::StoredRuns asked = while_planning([&] { return wanted_runs(arguments); });
   const std::vector<experiments::Run>& runs = asked.runs;
-  studies::Batch batch(runs, resources, wanted);
+  studies::Batch batch = while_planning([&] { return studies::Batch(runs, resources, wanted); });
 
   std::optional<ProgressBar> bar(std::in_place, watched(batch), arguments.is_on("json"));
   Results results(runs, arguments);

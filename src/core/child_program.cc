@@ -3,13 +3,13 @@
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -25,13 +25,6 @@ constexpr auto kLookEvery = std::chrono::milliseconds(10);
 // A program that was asked to end is left this many looks of time to clean up after itself.
 constexpr int kPatience = 100;
 constexpr std::size_t kLongestComplaint = 200;
-
-constexpr std::array<int, 3> kSignals = {SIGINT, SIGTERM, SIGHUP};
-std::array<struct sigaction, kSignals.size()> earlier_actions;
-
-// A signal handler may touch nothing but lock-free atomics.
-std::atomic<bool> interrupt_arrived{false};
-void on_interrupt(int /*signal*/) { interrupt_arrived = true; }
 
 // A nameless file in memory, which works on a full disk too.
 class CaughtText {
@@ -64,9 +57,13 @@ struct SpawnPlan {
     ::posix_spawn_file_actions_adddup2(&actions, standard_error, STDERR_FILENO);
     ::posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
     ::posix_spawnattr_init(&attributes);
-    // A group of its own: whatever it starts ends with it.
-    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    // A group of its own: whatever it starts ends with it. And a pipe that breaks ends it, which this program ignores.
+    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
     ::posix_spawnattr_setpgroup(&attributes, 0);
+    sigset_t ignored_here;
+    ::sigemptyset(&ignored_here);
+    ::sigaddset(&ignored_here, SIGPIPE);
+    ::posix_spawnattr_setsigdefault(&attributes, &ignored_here);
   }
   ~SpawnPlan() {
     ::posix_spawn_file_actions_destroy(&actions);
@@ -81,27 +78,6 @@ struct SpawnPlan {
 
 }  // namespace
 
-InterruptNote::InterruptNote() {
-  interrupt_arrived = false;
-  struct sigaction noting {};
-  noting.sa_handler = &on_interrupt;
-  for (std::size_t index = 0; index < kSignals.size(); ++index) {
-    ::sigaction(kSignals[index], nullptr, &earlier_actions[index]);
-    // What was to be ignored stays ignored: `nohup` means it.
-    if (earlier_actions[index].sa_handler != SIG_IGN) {
-      ::sigaction(kSignals[index], &noting, nullptr);
-    }
-  }
-}
-
-InterruptNote::~InterruptNote() {
-  for (std::size_t index = 0; index < kSignals.size(); ++index) {
-    ::sigaction(kSignals[index], &earlier_actions[index], nullptr);
-  }
-}
-
-bool InterruptNote::arrived() const { return interrupt_arrived; }
-
 bool has_program(const std::string& name) {
   const char* path = std::getenv("PATH");
   for (const std::string& folder : split_text(path != nullptr ? path : "/bin:/usr/bin", ':')) {
@@ -115,7 +91,7 @@ bool has_program(const std::string& name) {
 }
 
 ChildOutcome run_program(const std::vector<std::string>& words, const std::string& folder,
-                         const InterruptNote& interrupts) {
+                         const InterruptNote& interrupts, std::optional<std::uint64_t> most_bytes) {
   std::vector<char*> arguments;
   for (const std::string& word : words) {
     arguments.push_back(const_cast<char*>(word.c_str()));
@@ -128,6 +104,10 @@ ChildOutcome run_program(const std::vector<std::string>& words, const std::strin
       error != 0) {
     // As a shell counts a program that cannot be started.
     return {127, std::strerror(error)};
+  }
+  if (most_bytes) {
+    const rlimit limit{*most_bytes, *most_bytes};
+    ::prlimit(id, RLIMIT_FSIZE, &limit, nullptr);
   }
   int status = 0;
   for (int looks_after_interrupt = 0; ::waitpid(id, &status, WNOHANG) == 0;) {

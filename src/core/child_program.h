@@ -1,21 +1,13 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/interrupt_note.h"
+
 namespace modlab {
-
-// While it lives, Ctrl-C and a request to end do not end this program but are noted, so that what is half done can be
-// taken back first. One at a time.
-class InterruptNote {
- public:
-  InterruptNote();
-  ~InterruptNote();
-  InterruptNote(const InterruptNote&) = delete;
-  InterruptNote& operator=(const InterruptNote&) = delete;
-
-  bool arrived() const;
-};
 
 // Whether a program of that name is on the PATH.
 bool has_program(const std::string& name);
@@ -26,8 +18,8 @@ struct ChildOutcome {
 };
 
 // Runs a program from the PATH in a folder and waits for it; no shell sees the words. It reads nothing and its output
-// goes nowhere. It is ended when an interrupt arrives.
+// goes nowhere. It is ended when an interrupt arrives, and cannot make a file larger than `most_bytes`.
 ChildOutcome run_program(const std::vector<std::string>& words, const std::string& folder,
-                         const InterruptNote& interrupts);
+                         const InterruptNote& interrupts, std::optional<std::uint64_t> most_bytes = std::nullopt);
 
 }  // namespace modlab

@@ -3,24 +3,16 @@
 #include <stdexcept>
 #include <string>
 
+#include "core/text.h"
+
 namespace modlab {
 
 // What a user can put right. The message is one sentence that names the place and the way out; the program prints it
 // and ends with exit code 2.
 class UserError : public std::runtime_error {
  public:
-  explicit UserError(const std::string& message) : std::runtime_error(on_one_line(message)) {}
-
- private:
   // Names that a file brings along may contain anything.
-  static std::string on_one_line(std::string message) {
-    for (char& letter : message) {
-      if (static_cast<unsigned char>(letter) < ' ') {
-        letter = ' ';
-      }
-    }
-    return message;
-  }
+  explicit UserError(const std::string& message) : std::runtime_error(on_one_line(message)) {}
 };
 
 // A setting, a task or a command line that asks for something impossible.

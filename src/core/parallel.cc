@@ -1,5 +1,7 @@
 #include "core/parallel.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -7,17 +9,25 @@
 #include <thread>
 #include <vector>
 
+#include "core/notice.h"
+
 namespace modlab {
 
 void on_threads(int threads, const std::function<void()>& work) {
-  std::vector<std::thread> workers;
-  for (int worker = 1; worker < threads; ++worker) {
-    workers.emplace_back(work);
+  std::vector<std::jthread> workers;  // which wait for themselves
+  workers.reserve(static_cast<std::size_t>(std::max(threads, 1)));
+  try {
+    for (int worker = 1; worker < threads; ++worker) {
+      workers.emplace_back([&work] { work(); });
+    }
+  } catch (const std::exception& error) {  // no room for its stack, or no more threads are allowed
+    static std::atomic<bool> is_said{false};
+    if (!is_said.exchange(true)) {
+      give_notice(fmt::format("the system gives {} of {} threads ({}); going on with these", workers.size() + 1,
+                              threads, error.what()));
+    }
   }
   work();
-  for (std::thread& worker : workers) {
-    worker.join();
-  }
 }
 
 void parallel_for(std::size_t count, int threads, const std::function<void(std::size_t)>& work) {

@@ -6,7 +6,8 @@
 // The only place that starts threads to compute on.
 namespace modlab {
 
-// Calls `work` on so many threads at once, this one among them, and waits for all of them. It must not throw.
+// Calls `work` on so many threads at once, this one among them, and waits for all of them. It must not throw. Where the
+// system gives fewer threads, it is fewer, and a notice says so.
 void on_threads(int threads, const std::function<void()>& work);
 
 // Calls work(0) to work(count - 1), each once, in any order, on up to `threads` threads. Throws what the first of them

@@ -25,6 +25,30 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return previous[b.size()];
 }
 
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
+
+// How many bytes the character at the beginning of `text` has that may be shown; 0 if there is none.
+std::size_t shown_bytes(std::string_view text) {
+  const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) {
+    return (lead >= ' ' && lead != 0x7f) || lead == '\n' || lead == '\t' ? 1 : 0;
+  }
+  const std::size_t count = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  unsigned code = lead & (0xffU >> (count + 1));
+  for (std::size_t at = 1; at < count; ++at) {
+    if ((byte(at) & 0xc0U) != 0x80U) {
+      return 0;
+    }
+    code = code << 6U | (byte(at) & 0x3fU);
+  }
+  // Below come overlong forms, and below U+00A0 more control characters.
+  constexpr unsigned kFirst[] = {0, 0, 0xa0, 0x800, 0x10000};
+  const bool is_character =
+      lead >= 0xc2 && lead <= 0xf4 && code >= kFirst[count] && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff);
+  return is_character ? count : 0;
+}
+
 }  // namespace
 
 std::optional<std::string> nearest_word(std::string_view word, std::span<const std::string> known) {
@@ -108,9 +132,33 @@ std::string counted(long long count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
+std::string printable(std::string_view text) {
+  std::string shown;
+  shown.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t count = shown_bytes(text);
+    shown += count > 0 ? text.substr(0, count) : kReplacement;
+    text.remove_prefix(std::max<std::size_t>(count, 1));
+  }
+  return shown;
+}
+
+bool is_printable(std::string_view text) { return printable(text) == text; }
+
+std::string on_one_line(std::string_view text) {
+  std::string line = printable(text);
+  std::ranges::replace_if(
+      line, [](char letter) { return letter == '\n' || letter == '\t'; }, ' ');
+  return line;
+}
+
 std::string duration_text(double seconds) {
+  constexpr double kLongest = 1e8;
+  if (!(seconds < kLongest)) {
+    return "more than three years";
+  }
   if (seconds < 60) {
-    return fmt::format("{:.0f} s", seconds);
+    return fmt::format("{:.0f} s", std::max(seconds, 0.0));
   }
   const int minutes = static_cast<int>(seconds / 60);
   return minutes < 60 ? fmt::format("{} min {:02.0f} s", minutes, seconds - 60.0 * minutes)

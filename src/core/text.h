@@ -28,7 +28,14 @@ std::optional<bool> parse_truth(std::string_view text);
 // "1 split", "3 splits".
 std::string counted(long long count, std::string_view what);
 
-// "42 s", "3 min 05 s", "2 h 07 min".
+// Text from outside as it may be shown: what is not UTF-8, and every control character but the ends of lines and tabs,
+// becomes U+FFFD. A terminal would obey them, and XML and JSON forbid them.
+std::string printable(std::string_view text);
+bool is_printable(std::string_view text);
+// The same on one line.
+std::string on_one_line(std::string_view text);
+
+// "42 s", "3 min 05 s", "2 h 07 min"; of any number, since a clock may jump.
 std::string duration_text(double seconds);
 
 }  // namespace modlab

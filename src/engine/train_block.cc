@@ -26,11 +26,12 @@ using FloatRow = AlignedVector<float>;
 class BlockTrainer {
  public:
   BlockTrainer(const Kernels<float>& kernels, Network<float>& network, const Data& data, const BlockSettings& settings,
-               const std::vector<LaneSettings>& lanes)
+               const std::vector<LaneSettings>& lanes, Progress& progress)
       : kernels_(kernels),
         network_(network),
         data_(data),
         settings_(settings),
+        progress_(progress),
         used_lanes_(static_cast<int>(lanes.size())),
         chunk_rows_(network.chunk_rows()),
         train_rows_(static_cast<int>(lanes.front().train.size())),
@@ -50,7 +51,7 @@ class BlockTrainer {
     make_buffers();
   }
 
-  std::vector<LaneResult> run(Progress& progress) {
+  std::vector<LaneResult> run() {
     std::vector<LaneResult> results(used_lanes_);
     curve_sums_.reserve(static_cast<std::size_t>(std::min(settings_.epochs, kReservedEpochs)) * kParts * kQuantities *
                         lane_count());
@@ -61,9 +62,9 @@ class BlockTrainer {
         evaluate();
         record(epoch, results);
       }
-      progress.epochs_done.fetch_add(used_lanes_, std::memory_order_relaxed);
-      if (progress.stop.load(std::memory_order_relaxed)) {
-        return {};
+      progress_.epochs_done.fetch_add(used_lanes_, std::memory_order_relaxed);
+      if (is_stopped()) {
+        return {};  // the epoch may have been cut short
       }
     }
     for (int lane = 0; lane < used_lanes_; ++lane) {
@@ -77,6 +78,9 @@ class BlockTrainer {
 
  private:
   int lane_count() const { return kernels_.lanes; }
+
+  // Asked before every chunk of rows, since an epoch may take minutes. Once it is true it stays so.
+  bool is_stopped() const { return progress_.stop.load(std::memory_order_relaxed); }
 
   template <typename Value>
   FloatRow per_lane(Value value) const {
@@ -218,7 +222,7 @@ class BlockTrainer {
     if (batch_rows_ < train_rows_) {
       shuffle(epoch);
     }
-    for (int first = 0; first < train_rows_; first += batch_rows_) {
+    for (int first = 0; first < train_rows_ && !is_stopped(); first += batch_rows_) {
       train_step(first, std::min(batch_rows_, train_rows_ - first));
     }
   }
@@ -237,7 +241,7 @@ class BlockTrainer {
     }
     network_.begin_step(step);
     std::uint32_t chunk = 0;
-    for (int begin = 0; begin < rows; begin += chunk_rows_, ++chunk) {
+    for (int begin = 0; begin < rows && !(begin > 0 && is_stopped()); begin += chunk_rows_, ++chunk) {
       const int chunk_rows = std::min(chunk_rows_, rows - begin);
       const Samples<float> samples = gather_samples(first + begin, chunk_rows, chunk);
       const Units<const float> outputs = network_.forward(step, samples);
@@ -347,7 +351,7 @@ class BlockTrainer {
     const std::size_t per_task = sums_.size() / data_.tasks;
     for (int task = 0; task < data_.tasks; ++task) {
       const int end = (task + 1) * samples_per_task();
-      for (int first = task * samples_per_task(); first < end; first += chunk_rows_) {
+      for (int first = task * samples_per_task(); first < end && !is_stopped(); first += chunk_rows_) {
         const int rows = std::min(chunk_rows_, end - first);
         Units<const float> inputs = evaluation_inputs_.view();
         if (keeps_evaluation_inputs_) {
@@ -431,8 +435,8 @@ class BlockTrainer {
   }
 
   void finish_curve(int lane, LaneResult& result) const {
-    const std::size_t per_epoch = static_cast<std::size_t>(kParts) * kQuantities * lane_count();
-    for (std::size_t first = 0; first < curve_sums_.size(); first += per_epoch) {
+    const std::size_t per_point = static_cast<std::size_t>(kParts) * kQuantities * lane_count();
+    for (std::size_t first = 0; first < curve_sums_.size(); first += per_point) {
       Scores scores;
       for (std::size_t part = 0; part < kParts; ++part) {
         int rows = 0;
@@ -472,7 +476,15 @@ class BlockTrainer {
   }
 
   void record(int epoch, std::vector<LaneResult>& results) {
-    keep_curve_point();
+    if (epoch >= curve_epoch_ || epoch == settings_.epochs) {
+      keep_curve_point();
+      curve_epoch_ = next_curve_epoch(epoch);
+    } else {
+      for (int lane = 0; lane < used_lanes_; ++lane) {
+        results[lane].diverged =
+            results[lane].diverged || !std::isfinite(scores_of(lane, 0, data_.tasks)[Part::kTrain].loss);
+      }
+    }
     bool any_improved = false;
     for (int lane = 0; lane < used_lanes_; ++lane) {
       const double loss = validation_sum(lane, 0);
@@ -504,6 +516,7 @@ class BlockTrainer {
   Network<float>& network_;
   const Data& data_;
   const BlockSettings& settings_;
+  Progress& progress_;
   int used_lanes_;
   int chunk_rows_;
   int train_rows_;
@@ -535,7 +548,8 @@ class BlockTrainer {
   UnitBuffer<float> evaluation_inputs_;
   std::vector<double> sums_;  // [task][part][quantity][lane]
   FloatRow chunk_sums_;
-  std::vector<float> curve_sums_;        // [epoch][part][quantity][lane]
+  std::vector<float> curve_sums_;        // [point][part][quantity][lane]
+  int curve_epoch_ = 1;                  // the next one that the curve keeps
   std::vector<double> best_validation_;  // right bits
   std::vector<double> best_loss_;
   FloatRow improved_;
@@ -547,7 +561,7 @@ std::vector<LaneResult> train_block(const Kernels<float>& kernels, Network<float
                                     const BlockSettings& settings, const std::vector<LaneSettings>& lanes,
                                     Progress& progress) {
   const FlushDenormals flush;
-  return BlockTrainer(kernels, network, data, settings, lanes).run(progress);
+  return BlockTrainer(kernels, network, data, settings, lanes, progress).run();
 }
 
 }  // namespace modlab::engine

@@ -23,6 +23,11 @@ enum class Schedule { kConstant, kExponential, kCosine };
 // What the learning rates are multiplied with in an epoch, counted from 1.
 double schedule_factor(Schedule schedule, double gamma, int epoch, int epochs);
 
+// The epochs whose scores a curve keeps: each epoch e is followed by e + max(1, e // 2000), and the last one is always
+// there. Up to 4000 that is every epoch; a curve of ten million has twenty thousand points.
+int next_curve_epoch(int epoch);
+std::vector<int> curve_epochs(int epochs);
+
 // What all lanes of a block share.
 struct BlockSettings {
   int epochs = 0;
@@ -74,14 +79,14 @@ struct Snapshot {
 struct LaneResult {
   Snapshot best;  // of an epoch with the highest validation accuracy
   Snapshot last;
-  std::vector<Scores> curve;  // one for each evaluation
+  std::vector<Scores> curve;  // of evaluations at curve_epochs()
   bool diverged = false;      // a loss that is not a number
   double seconds = 0;         // of one thread: this network's share of its block
 };
 
 // Shared with other threads.
 struct Progress {
-  std::atomic<bool> stop{false};             // asks every block to end after its epoch
+  std::atomic<bool> stop{false};             // asks every block to end within a second; never taken back
   std::atomic<std::int64_t> epochs_done{0};  // summed over networks
 };
 

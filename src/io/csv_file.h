@@ -26,7 +26,8 @@ struct Csv {
 // `max_columns` columns.
 Csv parse_csv(const std::string& text, const std::string& source, std::size_t max_rows, std::size_t max_columns);
 
-// A text as one cell of a table with commas, in quotes where it needs them.
+// A text as a cell of a table: in quotes where it has to be, and with an apostrophe in front where a spreadsheet would
+// take it for a formula. Numbers stay as they are.
 std::string csv_cell(const std::string& text);
 // A number as one; empty where it is not a number.
 std::string csv_cell(double value);

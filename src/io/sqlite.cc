@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include <cmath>
+#include <filesystem>
 #include <limits>
 
 #include "core/errors.h"
@@ -36,6 +38,27 @@ std::string way_out(int code) {
   }
 }
 
+// A process that was killed leaves its file in a mode in which even readers write beside it. Where nobody can, nobody
+// changes the file either, and it is complete if it has no journal.
+bool is_in_frozen_folder(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  const auto is_empty = [&](const char* journal) {
+    std::error_code error;
+    const std::uintmax_t bytes = std::filesystem::file_size(path + journal, error);
+    return error || bytes == 0;
+  };
+  return ::access(folder.empty() ? "." : folder.c_str(), W_OK) != 0 && is_empty("-wal") && is_empty("-journal");
+}
+
+// The same path in SQLite's form of a URI, with the word that nobody changes the file.
+std::string frozen_name(const std::string& path) {
+  std::string name = "file:";
+  for (const char letter : std::filesystem::absolute(path).string()) {
+    name += letter == '%' || letter == '?' || letter == '#' ? fmt::format("%{:02x}", letter) : std::string(1, letter);
+  }
+  return name + "?immutable=1";
+}
+
 }  // namespace
 
 void Database::Close::operator()(sqlite3* handle) const { sqlite3_close(handle); }
@@ -45,13 +68,18 @@ Database::Database(std::string path, Mode mode) : path_(std::move(path)) {
   const int flags = mode == Mode::kRead    ? SQLITE_OPEN_READONLY
                     : mode == Mode::kWrite ? SQLITE_OPEN_READWRITE
                                            : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-  sqlite3* handle = nullptr;
-  const int code = sqlite3_open_v2(path_.c_str(), &handle, flags, nullptr);
-  handle_.reset(handle);
-  if (code != SQLITE_OK) {
+  const bool as_it_is = mode != Mode::kCreate && is_in_frozen_folder(path_);
+  if ((as_it_is ? open(frozen_name(path_), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI) : open(path_, flags)) != SQLITE_OK) {
     fail();
   }
-  sqlite3_busy_timeout(handle, kWaitForLockMilliseconds);
+  sqlite3_busy_timeout(handle_.get(), kWaitForLockMilliseconds);
+}
+
+int Database::open(const std::string& name, int flags) {
+  sqlite3* handle = nullptr;
+  const int code = sqlite3_open_v2(name.c_str(), &handle, flags, nullptr);
+  handle_.reset(handle);
+  return code;
 }
 
 Database::Database() : Database(":memory:", Mode::kCreate) {}
@@ -60,6 +88,17 @@ void Database::fail() const {
   const int code = handle_ ? sqlite3_errcode(handle_.get()) : SQLITE_NOMEM;
   throw FormatError(
       fmt::format("{}: {}{}", path_, handle_ ? sqlite3_errmsg(handle_.get()) : "out of memory", way_out(code)));
+}
+
+bool Database::has_moved() const {
+  int moved = 0;
+  sqlite3_file_control(handle_.get(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+  return moved != 0;
+}
+
+void Database::copy_to(const std::string& path) {
+  Statement copy = prepare("VACUUM INTO ?");
+  copy.bind(1, path).run();
 }
 
 void Database::distrust_schema() {

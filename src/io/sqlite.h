@@ -14,7 +14,8 @@ namespace modlab::io {
 class Statement;
 
 // One SQLite file. What can go wrong outside the program (no such file, a full disk, a read-only folder, not a
-// database, a lock that another process holds) is a FormatError with the path and the way out.
+// database, a lock that another process holds) is a FormatError with the path and the way out. In a folder where
+// nothing can be written, a finished file is read as it is.
 class Database {
  public:
   // In memory.
@@ -28,6 +29,10 @@ class Database {
   Statement prepare(const std::string& sql);
   // The first column of the first row, or nothing.
   std::optional<std::int64_t> integer(const std::string& sql);
+  // Whether the file was deleted, moved or replaced since it was opened; what is in it can still be copied.
+  bool has_moved() const;
+  // Into a new file, as one transaction sees it.
+  void copy_to(const std::string& path);
   const std::string& path() const { return path_; }
 
  private:
@@ -36,6 +41,7 @@ class Database {
     void operator()(sqlite3* handle) const;
   };
   [[noreturn]] void fail() const;
+  int open(const std::string& name, int flags);
 
   std::string path_;
   std::unique_ptr<sqlite3, Close> handle_;

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "core/errors.h"
+#include "core/text.h"
 
 namespace modlab::io {
 namespace {
@@ -27,10 +27,7 @@ YAML::Node parse_yaml(const std::string& text, const std::string& source, const 
     return YAML::Load(text);
   } catch (const YAML::Exception& error) {
     const std::string place = error.mark.is_null() ? source : fmt::format("{}:{}", source, error.mark.line + 1);
-    std::string message = error.msg;
-    std::ranges::replace_if(
-        message, [](unsigned char letter) { return std::iscntrl(letter) != 0; }, ' ');
-    throw FormatError(fmt::format("{}: not valid YAML: {}{}", place, message, hint(message, form)));
+    throw FormatError(fmt::format("{}: not valid YAML: {}{}", place, error.msg, hint(error.msg, form)));
   }
 }
 
@@ -41,10 +38,12 @@ std::string place_of(const YAML::Node& node, const std::string& source) {
 
 std::string quote_for_message(std::string_view text) {
   constexpr std::size_t kLongest = 40;
-  std::string quoted(text.substr(0, kLongest));
-  std::ranges::replace_if(
-      quoted, [](unsigned char letter) { return std::iscntrl(letter) != 0; }, '?');
-  return "'" + quoted + (text.size() > kLongest ? "...'" : "'");
+  // Not in the middle of a UTF-8 character.
+  std::size_t end = std::min(text.size(), kLongest);
+  while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) {
+    --end;
+  }
+  return "'" + on_one_line(text.substr(0, end)) + (text.size() > kLongest ? "...'" : "'");
 }
 
 }  // namespace modlab::io

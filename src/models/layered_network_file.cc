@@ -61,7 +61,7 @@ std::string id_of_file(const std::string& name) {
   if (path.extension() == ".gz") {
     path = path.stem();
   }
-  return path.stem().string();
+  return on_one_line(path.stem().string());
 }
 
 const ordered_json& array_at(const ordered_json& object, const char* key, const std::string& source) {
@@ -244,7 +244,9 @@ NamedNetwork network_of_json(const ordered_json& object, std::size_t number, con
     }
   }
   const auto id = object.find("id");
-  named.id = id == object.end() ? std::to_string(number) : id->is_string() ? id->get<std::string>() : id->dump();
+  named.id = on_one_line(id == object.end() ? std::to_string(number)
+                         : id->is_string()  ? id->get<std::string>()
+                                            : id->dump());
   return named;
 }
 

@@ -22,14 +22,23 @@ using studies::Findings;
 using studies::Record;
 
 constexpr std::size_t kMaxCells = 24;
-constexpr std::size_t kCurvePoints = 160;
+constexpr int kCurvePoints = 160;
 
-// Some epochs evenly, and the best one: what it reached must be in the picture.
-std::set<std::size_t> epochs_to_draw(std::size_t epochs, std::size_t best) {
-  std::set<std::size_t> chosen = {best, epochs};
-  const std::size_t step = std::max<std::size_t>(1, epochs / kCurvePoints);
-  for (std::size_t epoch = 1; epoch <= epochs; epoch += step) {
-    chosen.insert(epoch);
+// Some points of a curve, evenly by epochs, and the best one: what it reached must be in the picture. `known` are the
+// epochs that there are.
+std::set<std::size_t> points_to_draw(const std::vector<int>& known, int best) {
+  std::set<std::size_t> chosen;
+  const auto choose = [&](int epoch) {
+    const auto place = std::ranges::lower_bound(known, epoch);
+    chosen.insert(static_cast<std::size_t>(place - known.begin()));
+  };
+  const int last = known.back();
+  for (const int epoch : {best, last}) {
+    choose(epoch);
+  }
+  const int step = std::max(1, last / kCurvePoints);
+  for (int epoch = 1; epoch <= last; epoch += step) {
+    choose(epoch);
   }
   return chosen;
 }
@@ -64,12 +73,12 @@ void add_curve(studies::Store& store, const experiments::Run& run, const Network
   if (!stored) {
     return;
   }
-  const std::vector<std::vector<double>> accuracies =
+  const experiments::StoredAccuracies accuracies =
       experiments::stored_accuracies(run, snapshots, *stored, gallery.parts.size(), gallery.parts[2], store.path());
-  for (const std::size_t epoch : epochs_to_draw(epochs, best)) {
-    curve["epochs"].push_back(epoch);
+  for (const std::size_t point : points_to_draw(accuracies.epochs, static_cast<int>(best))) {
+    curve["epochs"].push_back(accuracies.epochs[point]);
     for (std::size_t part = 0; part < gallery.parts.size(); ++part) {
-      curve[page_name(gallery, part)].push_back(std::round(10 * accuracies[part][epoch - 1]) / 10);
+      curve[page_name(gallery, part)].push_back(std::round(10 * accuracies.parts[part][point]) / 10);
     }
   }
 }

@@ -89,6 +89,13 @@ std::string setting_text(const json& value) {
   return join_text(entries, ",");
 }
 
+void check_text(const Setting& setting, const std::string& text) {
+  if (on_one_line(text) != text) {
+    throw ConfigError(
+        fmt::format("{} '{}' is not plain UTF-8; rename the file, or take another value", setting.name, text));
+  }
+}
+
 std::vector<std::string> expand_values(const Setting& setting, const std::vector<std::string>& words) {
   std::vector<std::string> values;
   if (setting.is_list) {

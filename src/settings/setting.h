@@ -57,6 +57,9 @@ std::string setting_text(const nlohmann::json& value);
 // and "3,2;6,4" or the words "3,2" "6,4" are two.
 std::vector<std::string> expand_values(const Setting& setting, const std::vector<std::string>& words);
 
+// Throws ConfigError for a value that cannot be printed and kept: the name of a file may be any bytes.
+void check_text(const Setting& setting, const std::string& text);
+
 // Settings as someone wrote them, by name.
 using Given = std::map<std::string, std::string>;
 

@@ -58,6 +58,7 @@ class SpecTable {
     for (const SpecSetting<Spec>& row : rows_) {
       const auto found = given.find(row.setting.name);
       if (found != given.end() && row.set != nullptr) {
+        check_text(row.setting, found->second);
         row.set(spec, found->second);
       }
     }

@@ -208,7 +208,7 @@ Selector read_selector(const YAML::Node& node, const std::string& source) {
     return selector;
   }
   if (node.IsScalar()) {
-    return {{"series", {node.Scalar()}}};
+    return {{"series", {scalar_text(node)}}};
   }
   YamlMap map(node, source, "a selection");
   for (const std::string& axis : map.keys()) {

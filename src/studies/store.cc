@@ -1,12 +1,15 @@
 #include "studies/store.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <limits>
 #include <set>
+#include <thread>
 
 #include "core/errors.h"
 #include "core/text.h"
@@ -190,7 +193,7 @@ std::vector<Origin> Store::origins() {
   io::Statement rows = database_.prepare(
       "SELECT machine, networks FROM origins WHERE number IN (SELECT origin FROM runs) ORDER BY number");
   while (rows.step()) {
-    list.push_back({std::string(rows.text(0)), std::string(rows.text(1))});
+    list.push_back({on_one_line(rows.text(0)), on_one_line(rows.text(1))});
   }
   return list;
 }
@@ -209,10 +212,10 @@ void Store::read_study() {
     throw FormatError(fmt::format("{}: says nothing about its study; the store is damaged", path_));
   }
   study_ = {};
-  study_.name = row.text(0);
+  study_.name = on_one_line(row.text(0));
   study_.text = row.text(1);
-  study_.source = row.text(2);
-  study_.preset = row.text(3);
+  study_.source = on_one_line(row.text(2));
+  study_.preset = on_one_line(row.text(3));
   const nlohmann::ordered_json overrides = io::parse_json(std::string(row.text(4)));
   if (overrides.is_array()) {
     for (const auto& text : overrides) {
@@ -358,13 +361,26 @@ void Store::keep_choices(const std::vector<ChosenRun>& chosen, const std::string
 void Store::make_views() { update_views(database_, result_columns()); }
 
 void Store::close() {
-  try {
-    // Leaves one file that opens from a read-only folder too. There is no use in waiting for another process.
-    database_.execute("PRAGMA busy_timeout = 0; PRAGMA journal_mode = DELETE");
-  } catch (const FormatError&) {
-    // Another process is still writing; it will do this.
+  // Leaves one file that opens from a read-only folder too. Processes that end together stand in each other's way: each
+  // lets go and looks again. One that goes on will do this itself in the end.
+  constexpr int kTries = 10;
+  for (int tries = 1; tries <= kTries; ++tries) {
+    try {
+      database_.execute("PRAGMA busy_timeout = 0; PRAGMA journal_mode = DELETE");
+      return;
+    } catch (const FormatError&) {
+      database_ = io::Database();
+      std::this_thread::sleep_for(std::chrono::milliseconds(::getpid() % 17 + tries));
+      if (!std::filesystem::exists(path_)) {
+        return;
+      }
+      database_ = io::Database(path_, io::Database::Mode::kWrite);
+    }
   }
+  database_ = io::Database();
 }
+
+void Store::copy_to(const std::string& folder) { database_.copy_to(file_in(folder)); }
 
 ResultTable Store::results(const std::string& snapshot) {
   ResultTable table;

@@ -104,8 +104,11 @@ class Store {
   // What selection chose in the snapshot under study, when `finished` runs had results; if others have come since then,
   // nothing is chosen.
   void keep_choices(const std::vector<ChosenRun>& chosen, const std::string& snapshot, std::size_t finished);
-  // Ends writing: everything lies in the one file.
+  // Ends all use of the store: everything lies in the one file.
   void close();
+  // Whether the folder was deleted or moved meanwhile. What is in the store can then still be copied into another one.
+  bool has_moved() const { return database_.has_moved(); }
+  void copy_to(const std::string& folder);
 
   // The runs that have results, in their snapshot of that name, or in their only one.
   ResultTable results(const std::string& snapshot);

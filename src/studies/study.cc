@@ -187,7 +187,8 @@ std::vector<int> read_restarts(YamlMap& map) {
 
 // Studies and presets give the folders of their results the name.
 void check_folder_name(const YamlMap& map, const YAML::Node& node, const std::string& name) {
-  const bool has_controls = std::ranges::any_of(name, [](unsigned char letter) { return letter < ' '; });
+  // What a file had in the place of U+FFFD is no letter.
+  const bool has_controls = on_one_line(name) != name || name.find("\xEF\xBF\xBD") != std::string::npos;
   if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos || has_controls) {
     map.fail(node, fmt::format("{} cannot be the name of a folder; use letters, digits and dashes",
                                io::quote_for_message(name)));

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "core/errors.h"
+#include "core/notice.h"
 #include "core/text.h"
+#include "studies/study_check.h"
 #include "studies/study_difference.h"
 #include "tasks/task_file.h"
-#include "studies/study_check.h"
 
 namespace modlab::studies {
 namespace {
@@ -31,9 +33,22 @@ std::string machine_text(const experiments::Resources& resources) {
 // Without their folders, which mean nothing elsewhere.
 std::string file_names(const std::vector<std::string>& files) {
   std::vector<std::string> names;
-  std::ranges::transform(files, std::back_inserter(names),
-                         [](const std::string& file) { return std::filesystem::path(file).filename().string(); });
+  std::ranges::transform(files, std::back_inserter(names), [](const std::string& file) {
+    return on_one_line(std::filesystem::path(file).filename().string());
+  });
   return join_text(names, ", ");
+}
+
+// "results/boolean-quick-rescued", or with a number where that exists.
+std::string free_place_beside(std::string folder) {
+  while (folder.size() > 1 && folder.ends_with('/')) {
+    folder.pop_back();
+  }
+  std::string place = folder + "-rescued";
+  for (int number = 2; std::filesystem::exists(place); ++number) {
+    place = fmt::format("{}-rescued-{}", folder, number);
+  }
+  return place;
 }
 
 Study with_overrides(Study study, const std::vector<std::string>& overrides) {
@@ -128,12 +143,16 @@ RunSet finished_in(const std::string& folder) {
 
 StudyInWork::StudyInWork(const StudyRequest& request, const experiments::Resources& resources,
                          const std::vector<std::string>& network_files)
-    : tasks_(request.tasks), study_(request.study), plan_(plan_study(request.study, request.preset)) {
+    : folder_(request.folder),
+      request_(request),
+      tasks_(request.tasks),
+      plan_(plan_study(request.study, request.preset)) {
   const bool is_given = !network_files.empty();
-  const Origin origin = {is_given ? "" : machine_text(resources), file_names(network_files)};
+  origin_ = {is_given ? "" : machine_text(resources), file_names(network_files)};
+  lock_.emplace(folder_);
   RunSet finished;
   if (std::optional<Store> before = Store::open_if_any(request.folder)) {
-    before->check_fits(stored_form(request), origin, plan_.tasks());
+    before->check_fits(stored_form(request), origin_, plan_.tasks());
     finished = before->finished();
     changes_ = changes_since(*before, request, plan_);
   }
@@ -146,7 +165,7 @@ StudyInWork::StudyInWork(const StudyRequest& request, const experiments::Resourc
   } else {
     batch_.emplace(missing_runs(plan_, finished), resources, wanted_for(plan_.keep));
   }
-  store_.emplace(Store::open_or_create(request.folder, stored_form(request), origin, &plan_));
+  store_.emplace(Store::open_or_create(folder_, stored_form(request_), origin_, &plan_));
 }
 
 StudyInWork::~StudyInWork() {
@@ -158,11 +177,29 @@ StudyInWork::~StudyInWork() {
 std::size_t StudyInWork::missing() { return missing_runs(plan_, store_->finished()).size(); }
 
 void StudyInWork::execute() {
-  batch_->execute([this](std::vector<experiments::FinishedRun>&& finished) { store_->add(finished); });
+  batch_->execute([this](std::vector<experiments::FinishedRun>&& finished) { take(finished); });
+  leave_if_moved();  // after the last commit, too
+}
+
+void StudyInWork::take(std::span<const experiments::FinishedRun> finished) {
+  const std::lock_guard lock(mutex_);
+  store_->add(finished);
+  leave_if_moved();
+}
+
+void StudyInWork::leave_if_moved() {
+  if (!store_->has_moved()) {
+    return;
+  }
+  const std::string gone = std::exchange(folder_, free_place_beside(folder_));
+  lock_.emplace(folder_);
+  store_->copy_to(folder_);
+  store_.emplace(Store::open_or_create(folder_, stored_form(request_), origin_, &plan_));
+  give_notice(fmt::format("{} was deleted or moved; what is trained goes to {} instead", gone, folder_));
 }
 
 const Findings& StudyInWork::finish() {
-  findings_.emplace(study_, plan_, *store_);
+  findings_.emplace(request_.study, plan_, *store_);
   std::vector<ChosenRun> chosen;
   for (const Cell& cell : findings_->cells()) {
     for (const Cell::Split& split : cell.splits) {
@@ -171,7 +208,7 @@ const Findings& StudyInWork::finish() {
       }
     }
   }
-  store_->keep_choices(chosen, study_.analysis.snapshot, findings_->table().size());
+  store_->keep_choices(chosen, request_.study.analysis.snapshot, findings_->table().size());
   return *findings_;
 }
 

@@ -1,12 +1,15 @@
 #pragma once
 
+#include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "studies/batch.h"
 #include "studies/findings.h"
 #include "studies/store.h"
+#include "studies/study_lock.h"
 #include "studies/study_plan.h"
 
 // What the program and other front ends do with studies.
@@ -35,7 +38,7 @@ RunSet finished_in(const std::string& folder);
 class StudyInWork {
  public:
   // Plans and opens the store, or makes it. With `network_files` networks of others take the place of runs, and nothing
-  // is trained. If the study cannot be run there, it throws and has changed nothing.
+  // is trained. If the study cannot be run there, or another process is at it, it throws and has changed nothing.
   StudyInWork(const StudyRequest& request, const experiments::Resources& resources,
               const std::vector<std::string>& network_files = {});
   // However it ends, the store is left as one file.
@@ -50,19 +53,28 @@ class StudyInWork {
   // What is still to do: nothing, one batch, or what is left of it after execute() was stopped.
   std::size_t missing();
   Batch& batch() { return *batch_; }
-  // Carries out what is missing; finished runs are committed as they finish.
+  // Carries out what is missing; finished runs are committed as they finish. If the folder is deleted or moved
+  // meanwhile, a notice says so at the next commit, and everything goes to another one beside it.
   void execute();
   // What was found; from now on the store says which runs were chosen.
   const Findings& finish();
+  const std::string& folder() const { return folder_; }
 
  private:
+  void take(std::span<const experiments::FinishedRun> finished);
+  void leave_if_moved();
+
+  std::string folder_;
+  std::optional<StudyLock> lock_;
+  StudyRequest request_;
   tasks::TasksAtHand tasks_;
-  Study study_;
+  Origin origin_;
   StudyPlan plan_;
   std::string changes_;
   std::optional<Batch> batch_;
   std::optional<Store> store_;
   std::optional<Findings> findings_;
+  std::mutex mutex_;
 };
 
 // A study as its folder has it: read again from the store, planned again, and what it has found. Needs no other file.

@@ -34,7 +34,7 @@ std::string YamlMap::text(const std::string& key, const std::string& otherwise) 
   if (!node.IsScalar()) {
     fail(node, fmt::format("'{}' must be a text", key));
   }
-  return std::string(trim(node.Scalar()));
+  return scalar_text(node);
 }
 
 std::string YamlMap::required_text(const std::string& key) {
@@ -63,7 +63,7 @@ std::vector<std::string> YamlMap::texts(const std::string& key) {
     return {};
   }
   if (node.IsScalar()) {
-    return {std::string(trim(node.Scalar()))};
+    return {scalar_text(node)};
   }
   std::vector<std::string> values;
   if (node.IsSequence()) {
@@ -114,12 +114,12 @@ void YamlMap::done() const {
 
 std::string scalar_text(const YAML::Node& node) {
   if (node.IsScalar()) {
-    return std::string(trim(node.Scalar()));
+    return printable(trim(node.Scalar()));
   }
   std::vector<std::string> parts;
   if (node.IsSequence()) {
     for (const YAML::Node& item : node) {
-      parts.push_back(item.IsScalar() ? item.Scalar() : "");
+      parts.push_back(item.IsScalar() ? printable(item.Scalar()) : "");
     }
   }
   return join_text(parts, ",");

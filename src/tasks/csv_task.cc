@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "core/errors.h"
 #include "core/text.h"
@@ -28,8 +27,7 @@ Columns sort_columns(const std::vector<std::string>& header, const std::string& 
       throw FormatError(fmt::format("{}: column {} has no name; name inputs x0, x1, ... and outputs y0, y1, ...",
                                     source, column + 1));
     }
-    if (header[column].size() > kMaxNameLength ||
-        std::ranges::any_of(header[column], [](unsigned char letter) { return std::iscntrl(letter) != 0; })) {
+    if (header[column].size() > kMaxNameLength || !is_printable(header[column])) {
       throw FormatError(fmt::format("{}: column {} is called {}; a name has at most {} printable letters", source,
                                     column + 1, io::quote_for_message(header[column]), kMaxNameLength));
     }
@@ -118,11 +116,11 @@ TaskSuite parse_task_csv(const std::string& text, const std::string& name, const
 
 std::string truth_table_csv(const Task& task) {
   // An output's name decides how it is read back, so a name that would be taken for an input gives way; and so does one
-  // that would be cut apart or taken for a comment.
+  // that would be cut apart or taken for a comment or a formula.
   const auto keeps = [](const std::vector<std::string>& names, bool outputs) {
     return std::ranges::all_of(names, [&](const std::string& name) {
       return is_output_name(name) == outputs && name.find_first_of(",;\"#") == std::string::npos &&
-             !name.starts_with(io::kByteOrderMark);
+             io::csv_cell(name) == name && !name.starts_with(io::kByteOrderMark);
     });
   };
   const bool keep_names = keeps(task.input_names, false) && keeps(task.output_names, true);

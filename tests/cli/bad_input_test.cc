@@ -299,12 +299,12 @@ TEST_F(DamagedWeights, OtherFilesAreNotNetworks) {
 TEST_F(BadInput, UnwritableOutput) {
   folder_.write("file", "a regular file");
   std::filesystem::create_directory(folder_.file("folder"));
-  for (const char* place : {"file/x", "missing/x", "folder", "/proc/modlab-test/x", "/dev/null/x"}) {
+  for (const char* place : {"file/x", "missing/x", "folder", "/dev/null/x"}) {
     expect_refused("train --epochs 2 --curves " + std::string(place), {place});
     expect_refused("graph depth2 --svg " + std::string(place), {place});
     expect_refused("graph depth2 --csv " + std::string(place), {place});
   }
-  for (const char* place : {"file", "file/x", "/proc/modlab-test", "/dev/null"}) {
+  for (const char* place : {"file", "file/x", "/dev/null/x", "/dev/null"}) {
     expect_refused("train --epochs 2 --save " + std::string(place), {place});
     expect_refused("train --epochs 2 --curves curves.csv --save " + std::string(place), {place});
   }

@@ -32,7 +32,7 @@ class KeptRuns : public test::ProgramTest {
   // Id and sums as a line of the file has them, from running its command.
   std::vector<std::string> replay(const std::string& command) const {
     if (command.starts_with("sculpt")) {
-      const nlohmann::json trials = json_output(command + " --save carved --json")["trials"];
+      const nlohmann::json trials = json_output(command + " --save carved --replace --json")["trials"];
       return {trials[0]["id"], sha256_hex(folder_.read("carved/networks.jsonl")),
               sha256_hex(folder_.read("carved/history.jsonl"))};
     }

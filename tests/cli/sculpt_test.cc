@@ -55,6 +55,16 @@ TEST_F(Sculpt, IsTheSameEveryTimeAndOnAnyNumberOfThreads) {
   EXPECT_EQ(once, trials("--threads 2 --save other"));
 }
 
+TEST_F(Sculpt, AnEarlierFolderIsNotReplacedUnasked) {
+  const std::string command = "sculpt --task sculpt/4-1-2-2 --hidden 8 --unit-steps 50 --edge-steps 2 --seed ";
+  output(words_of(command + "0"));
+  const std::string before = folder_.read("sculpted/trials.json");
+  expect_refused(command + "1", {"sculpted holds the networks of an earlier run", "--save", "--replace"});
+  EXPECT_EQ(folder_.read("sculpted/trials.json"), before);
+  output(words_of(command + "1 --replace"));
+  EXPECT_NE(folder_.read("sculpted/trials.json"), before);
+}
+
 TEST_F(Sculpt, BranchesAreControls) {
   const json trial = json_output(
       "sculpt --task sculpt/6-3-3-3 --hidden 24,24 --epoch-search true --seed 0 --json --branch "

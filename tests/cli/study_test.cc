@@ -109,6 +109,16 @@ class StudyTest : public test::ProgramTest {
     io::Database(folder_.file(folder + "/study.sqlite"), io::Database::Mode::kWrite).execute(sql);
   }
 
+  // Stops a study into the folder "out" for a while, with some of its runs trained and others not.
+  void pause_in_the_middle(const Process& process) const {
+    const auto give_up = Clock::now() + std::chrono::seconds(60);
+    while (finished("out") == 0 && Clock::now() < give_up) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    process.pause();
+    EXPECT_TRUE(exists("out/study.lock")) << "was too fast, or has not begun";
+  }
+
   // As if these had never been trained.
   void remove_runs(const std::string& folder, const std::string& which) const {
     execute(folder, "DELETE FROM runs WHERE " + which);
@@ -120,8 +130,8 @@ class StudyTest : public test::ProgramTest {
   // Exit code 2 and one line on standard error that has all the parts.
   static void expect_one_line(const Outcome& outcome, const Words& parts) {
     EXPECT_EQ(outcome.exit_code, 2) << outcome.err;
-    EXPECT_EQ(lines_of(outcome.err).size(), 1U) << outcome.err;
-    EXPECT_TRUE(outcome.err.starts_with("modlab: ")) << outcome.err;
+    EXPECT_EQ(lines_of(test::complaint(outcome)).size(), 1U) << outcome.err;
+    EXPECT_TRUE(test::complaint(outcome).starts_with("modlab: ")) << outcome.err;
     for (const std::string& part : parts) {
       EXPECT_NE(outcome.err.find(part), std::string::npos) << outcome.err << "lacks: " << part;
     }
@@ -493,15 +503,24 @@ TEST_F(StudyTest, DamagedWeightsAndCurves) {
 
 TEST_F(StudyTest, PlacesThatCannotBeWritten) {
   folder_.write("file", "text");
-  for (const std::string place : {"file", "file/below", "/proc/modlab-study", "/sys/modlab-study"}) {
+  for (const std::string place : {"file", "file/below", "/dev/null", "/dev/null/below"}) {
     expect_refused("study run tiny.yaml --out " + place, {place, "choose another place"});
   }
   train("--out out");
-  for (const std::string place : {"file/page.html", "/proc/page.html", "/sys/page.html", "nowhere/page.html"}) {
+  for (const std::string place : {"file/page.html", "/dev/null", "/dev/null/page.html", "nowhere/page.html"}) {
     expect_refused("report out -o " + place, {place});
   }
   expect_refused("export out --csv -o file/csv", {"file/csv"});
-  expect_refused("export out --csv -o /proc/csv", {"/proc/csv"});
+  expect_refused("export out --csv -o /dev/null/csv", {"/dev/null/csv"});
+  // The store itself, under whatever name.
+  const std::string store = folder_.read("out/study.sqlite");
+  std::filesystem::create_symlink("study.sqlite", folder_.file("out/link.html"));
+  for (const std::string place :
+       {"out/study.sqlite", "out/study.sqlite-wal", "./out/../out/study.sqlite", "out/link.html"}) {
+    expect_refused("report out -o " + place, {place, "database", "choose another place"});
+    expect_refused("train --epochs 2 --curves " + place, {place, "database"});
+  }
+  EXPECT_EQ(folder_.read("out/study.sqlite"), store);
 }
 
 // A file system of so many kilobytes on a folder, where the tests may mount one.
@@ -569,6 +588,8 @@ TEST_F(StudyTest, AReadOnlyDiskIsOneClearLineAndCanBeRead) {
     GTEST_SKIP() << "no small disk can be mounted here: " << disk.error();
   }
   train("--out disk/out");
+  // As a process that was killed leaves it: in a mode in which readers write, too.
+  execute("disk/out", "PRAGMA journal_mode = WAL");
   disk.make_read_only(20'000);
   expect_refused("study run tiny.yaml --out disk/new", {"disk/new", "Read-only", "choose another place"});
   expect_refused("study run tiny.yaml --out disk/out seed=0..9", {"disk/out", "Read-only", "choose another place"});
@@ -605,17 +626,15 @@ constexpr auto kLong = "study run tiny.yaml --threads 1 --out out epochs=1000 se
 TEST_F(StudyTest, CtrlCKeepsWhatIsDoneAndGoesOn) {
   output(words_of("study run tiny.yaml --out unbroken epochs=1000 seed=0..29"));
   Process process(command(words_of(kLong)), folder_.path().string());
-  const auto give_up = Clock::now() + std::chrono::seconds(60);
-  while (finished("out") == 0 && Clock::now() < give_up) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
+  pause_in_the_middle(process);
   process.interrupt();
+  process.resume();
   const Outcome outcome = process.wait();
   EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
   const std::int64_t done = finished("out");
   EXPECT_GT(done, 0);
   EXPECT_LT(done, 480) << "was too fast to be stopped";
-  EXPECT_EQ(outcome.err,
+  EXPECT_EQ(test::complaint(outcome),
             "Stopped: " + std::to_string(480 - done) + " runs are left. The same command goes on from here.\n");
   EXPECT_EQ(files_in("out"), Words{"study.sqlite"});
   EXPECT_NE(output(words_of("study status out")).find(std::to_string(480 - done) + " of 480 runs are left"),
@@ -625,41 +644,97 @@ TEST_F(StudyTest, CtrlCKeepsWhatIsDoneAndGoesOn) {
   EXPECT_EQ(tables("out"), tables("unbroken"));
 }
 
-TEST_F(StudyTest, SeveralProcessesOnOneStoreDoNotDisturbEachOther) {
-  train("--out unbroken seed=0..39");
-  {
-    std::vector<std::unique_ptr<Process>> processes;
-    for (int process = 0; process < 3; ++process) {
-      processes.push_back(std::make_unique<Process>(
-          command(words_of("study run tiny.yaml --threads 1 --out out seed=0..39")), folder_.path().string()));
-    }
-    for (const auto& process : processes) {
-      const Outcome outcome = process->wait();
-      EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-      EXPECT_EQ(outcome.err, "");
-      EXPECT_NE(outcome.out.find("Report: out/report.html"), std::string::npos);
-    }
-  }
-  EXPECT_EQ(tables("out"), tables("unbroken"));
-  EXPECT_EQ(train("--out out seed=0..39"), 0);
+TEST_F(StudyTest, OneProcessAtATimeTrainsAStudy) {
+  Process process(command(words_of("study run tiny.yaml --threads 1 --out out epochs=3000 seed=0..29")),
+                  folder_.path().string());
+  pause_in_the_middle(process);
+  const std::string who = "process " + std::to_string(process.id()) + " on ";
+  expect_refused("study run tiny.yaml --out out epochs=10", {"out: " + who, "since 20", "choose another folder"});
+  EXPECT_NE(output(words_of("study status out")).find("runs are left; " + who), std::string::npos);
+  // A process that was killed stands in nobody's way.
+  process.kill();
+  process.resume();
+  process.wait();
+  EXPECT_TRUE(exists("out/study.lock"));
+  EXPECT_NE(output(words_of("study status out")).find("runs are left; no process trains them"), std::string::npos);
+  EXPECT_EQ(train("--out out"), 32);
   EXPECT_EQ(files_in("out"), (Words{"report.html", "study.sqlite"}));
+}
+
+TEST_F(StudyTest, AFolderThatIsDeletedMeanwhileLosesNothing) {
+  train("--out unbroken epochs=300 seed=0..29");
+  Process process(command(words_of("study run tiny.yaml --threads 1 --out out epochs=300 seed=0..29")),
+                  folder_.path().string());
+  pause_in_the_middle(process);
+  std::filesystem::remove_all(folder_.file("out"));
+  process.resume();
+  const Outcome outcome = process.wait();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(test::complaint(outcome),
+            "modlab: out was deleted or moved; what is trained goes to out-rescued instead\n");
+  EXPECT_NE(outcome.out.find("Report: out-rescued/report.html"), std::string::npos) << outcome.out;
+  EXPECT_FALSE(exists("out"));
+  EXPECT_EQ(files_in("out-rescued"), (Words{"report.html", "study.sqlite"}));
+  EXPECT_EQ(tables("out-rescued"), tables("unbroken"));
+}
+
+// What a file says may not move the cursor, change colours or be run by a spreadsheet.
+TEST_F(StudyTest, TextsOfAFileAreTextAndNothingElse) {
+  folder_.write("odd.yaml", R"(
+name: odd
+title: "red \e[31m title\x9b5m"
+about: "bell \a"
+parameters: {task: depth1, model: modular, seed: 0..1, epochs: 5}
+grids:
+  - {series: "=cmd|' /C calc'!A0"}
+  - {series: "\e]0;x\a", parameters: {lr: 0.1}}
+claims:
+  - {id: "@C\e", text: "\e[2J", checks: [{value: "=cmd|' /C calc'!A0", measure: test_accuracy, expect: greater}]}
+)");
+  std::string shown = output(words_of("study run odd.yaml --out out"));
+  for (const char* line : {"study show odd.yaml", "study status out", "export out --csv"}) {
+    shown += output(words_of(line));
+  }
+  execute("out", "UPDATE study SET preset = '', source = char(27) || '[5m'");
+  shown += output(words_of("study status out"));
+  for (const char* table : kTables) {
+    const std::string text = folder_.read("out/csv/" + std::string(table));
+    EXPECT_EQ(text.find("\n=cmd"), std::string::npos) << text;
+    EXPECT_EQ(text.find(",=cmd"), std::string::npos) << text;
+    shown += text;
+  }
+  for (const char letter : {'\x1b', '\a'}) {
+    EXPECT_EQ(shown.find(letter), std::string::npos);
+  }
+  EXPECT_EQ(shown.find("\u009b"), std::string::npos);
+  EXPECT_NE(folder_.read("out/csv/runs.csv").find(",'=cmd|' /C calc'!A0,"), std::string::npos);
+}
+
+TEST_F(StudyTest, NamesOfFilesThatAreNotUtf8AreRefusedBeforeTraining) {
+  folder_.write("odd\xff.yaml", kTiny);
+  folder_.write("task\xff.csv", "x0,y0\n0,1\n1,0\n");
+  // A study has a name of its own; the file's may be anything.
+  EXPECT_EQ(run({"study", "show", "odd\xff.yaml"}).exit_code, 0);
+  folder_.write("odd\xff.yaml", "parameters: {task: depth1, epochs: 2}\n");
+  expect_refused(Words{"study", "run", "odd\xff.yaml", "--out", "out"}, {"cannot be the name of a folder"});
+  expect_refused(Words{"study", "run", "tiny.yaml", "--out", "out", "task=task\xff.csv"},
+                 {"not plain UTF-8", "rename"});
+  expect_refused(Words{"train", "--task", "task\xff.csv", "--save", "nets"}, {"not plain UTF-8", "rename"});
+  expect_refused(Words{"sculpt", "--task", "task\xff.csv"}, {"not plain UTF-8", "rename"});
 }
 
 TEST_F(StudyTest, ReadersDoNotDisturbAWriter) {
   output(words_of("study run tiny.yaml --out unbroken epochs=1000 seed=0..29"));
   Process process(command(words_of(kLong)), folder_.path().string());
-  int looked = 0;
+  pause_in_the_middle(process);  // so that there is something to look at for certain
   const auto give_up = Clock::now() + std::chrono::seconds(60);
-  while (finished("out") < 480 && Clock::now() < give_up) {
-    if (exists("out/study.sqlite") && finished("out") > 0) {
-      EXPECT_EQ(run("study status out").exit_code, 0);
-      EXPECT_EQ(run("export out --csv -o while").exit_code, 0);
-      ++looked;
-    }
-  }
+  do {
+    EXPECT_EQ(run("study status out").exit_code, 0);
+    EXPECT_EQ(run("export out --csv -o while").exit_code, 0);
+    process.resume();
+  } while (finished("out") < 480 && Clock::now() < give_up);
   const Outcome outcome = process.wait();
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_GT(looked, 0);
   EXPECT_EQ(tables("out"), tables("unbroken"));
 }
 

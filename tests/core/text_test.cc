@@ -52,6 +52,34 @@ TEST(Trim, TakesBlanksFromBothEnds) {
   EXPECT_EQ(trim(""), "");
 }
 
+TEST(Printable, KeepsTextAndReplacesWhatATerminalWouldObey) {
+  for (const char* text : {"", "plain", "ä € 𝄞", "two\nlines\t", "\u00a0", "\uffff", "\U0010ffff"}) {
+    EXPECT_EQ(printable(text), text);
+    EXPECT_TRUE(is_printable(text));
+  }
+  const std::string mark = "\uFFFD";
+  EXPECT_EQ(printable("a\x1b[31mb"), "a" + mark + "[31mb");
+  EXPECT_EQ(printable(std::string_view("\0\r\x7f", 3)), mark + mark + mark);
+  EXPECT_EQ(printable("\u009b31m"), mark + mark + "31m") << "the same as an escape and a bracket";
+  // Not UTF-8: a lone byte, a cut character, an overlong slash, half of a surrogate pair, beyond the last character.
+  for (const char* text : {"\xff", "\xe2\x82", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\x80"}) {
+    EXPECT_EQ(printable(text).find_first_not_of(mark), std::string::npos) << text;
+    EXPECT_FALSE(is_printable(text));
+    EXPECT_TRUE(is_printable(printable(text)));
+  }
+  EXPECT_EQ(on_one_line("a\nb\tc\x1b"), "a b c" + mark);
+}
+
+TEST(DurationText, IsShortAndMakesSenseOfAnyNumber) {
+  EXPECT_EQ(duration_text(42), "42 s");
+  EXPECT_EQ(duration_text(185), "3 min 05 s");
+  EXPECT_EQ(duration_text(7625), "2 h 07 min");
+  EXPECT_EQ(duration_text(-201290), "0 s") << "a clock that jumped";
+  for (const double seconds : {1e9, 1e300, static_cast<double>(INFINITY), static_cast<double>(NAN)}) {
+    EXPECT_EQ(duration_text(seconds), "more than three years");
+  }
+}
+
 TEST(ParseReal, TakesWholeNumbersOnly) {
   EXPECT_EQ(parse_real("0.1"), 0.1);
   EXPECT_EQ(parse_real("-3e-2"), -0.03);

@@ -21,7 +21,7 @@ const modlab::experiments::Run& a_run() {
 
 std::vector<std::string> modlab::fuzz::seeds() {
   // Right bits that stand still and grow, and losses: as many numbers as such a curve has.
-  const std::size_t points = experiments::loss_epochs(kEpochs).size();
+  const std::size_t points = experiments::loss_points(kEpochs).size();
   std::string still(4 * kParts * (kEpochs + points), '\0');
   std::string growing = still;
   for (std::size_t at = 0; at < growing.size() / 2; at += 4) {
@@ -37,7 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       {"best", {{"train_rows", 32}, {"validation_rows", 16}, {"test_rows", 16}}}};
   try {
     for (const std::vector<double>& part :
-         modlab::experiments::stored_accuracies(a_run(), snapshots, stream, kParts, "test", "fuzz")) {
+         modlab::experiments::stored_accuracies(a_run(), snapshots, stream, kParts, "test", "fuzz").parts) {
       for (const double accuracy : part) {
         if (!(accuracy >= 0 && accuracy <= 100)) {
           std::abort();

@@ -23,5 +23,18 @@ TEST(CsvFile, LimitsAndRaggedRows) {
   EXPECT_THROW(parse_csv("", "some.csv", 10, 10), FormatError);
 }
 
+TEST(CsvCell, IsQuotedWhereItHasToBeAndNeverAFormula) {
+  for (const char* text : {"", "plain", "a b", "-0.5", "-1e-3", "3", "a=b", "'"}) {
+    EXPECT_EQ(csv_cell(text), text);
+  }
+  EXPECT_EQ(csv_cell("a,b"), "\"a,b\"");
+  EXPECT_EQ(csv_cell("say \"x\""), "\"say \"\"x\"\"\"");
+  EXPECT_EQ(csv_cell("two\nlines"), "\"two\nlines\"");
+  for (const char* text : {"=1+1", "+x", "-x", "@SUM(A1)", "\tx"}) {
+    EXPECT_EQ(csv_cell(text), std::string("'") + text);
+  }
+  EXPECT_EQ(csv_cell("=HYPERLINK(\"x\",1)"), "\"'=HYPERLINK(\"\"x\"\",1)\"");
+}
+
 }  // namespace
 }  // namespace modlab::io

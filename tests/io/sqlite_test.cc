@@ -172,6 +172,24 @@ TEST_F(Sqlite, ReadingWritesNothing) {
   EXPECT_EQ(database.integer("SELECT count(*) FROM numbers"), 3);
 }
 
+TEST_F(Sqlite, AFileThatIsGoneIsNoticedAndCanBeCopied) {
+  Database database = filled();
+  database.execute("PRAGMA journal_mode = WAL");
+  database.execute("INSERT INTO numbers VALUES (4, 4)");
+  EXPECT_FALSE(database.has_moved());
+  for (const std::string& name : folder_.names()) {
+    std::filesystem::remove(folder_.file(name));
+  }
+  EXPECT_TRUE(database.has_moved());
+  folder_.write("a.sqlite", "another file in its place");
+  EXPECT_TRUE(database.has_moved());
+  database.execute("INSERT INTO numbers VALUES (5, 5)");
+  database.copy_to(folder_.file("copy"));
+  EXPECT_EQ(Database(folder_.file("copy"), Mode::kRead).integer("SELECT count(*) FROM numbers"), 5);
+  expect_refused([&] { database.copy_to(folder_.file("missing/copy")); }, {"unable to open"});
+  EXPECT_FALSE(Database().has_moved()) << "which has no file";
+}
+
 TEST_F(Sqlite, OnlyCreateMakesAFile) {
   for (const Mode mode : {Mode::kRead, Mode::kWrite}) {
     expect_refused([&] { Database(path(), mode); }, {path(), "unable to open", "choose another folder"});
@@ -183,7 +201,7 @@ TEST_F(Sqlite, PlacesThatCannotBeOpened) {
   folder_.write("file", "text");
   std::filesystem::create_directory(folder_.file("folder"));
   for (const std::string& place : {folder_.file("missing/a.sqlite"), folder_.file("file/a.sqlite"),
-                                   folder_.file("folder"), std::string("/proc/modlab.sqlite")}) {
+                                   folder_.file("folder"), std::string("/dev/null/modlab.sqlite")}) {
     expect_refused(
         [&] {
           Database database(place, Mode::kCreate);

@@ -23,7 +23,8 @@ TEST(YamlFile, PlaceOfANode) {
 }
 
 TEST(YamlFile, QuotesAreShortAndOnOneLine) {
-  EXPECT_EQ(quote_for_message("a\nb\x1b"), "'a?b?'");
+  EXPECT_EQ(quote_for_message("a\nb\x1b"), "'a b\xEF\xBF\xBD'");
+  EXPECT_EQ(quote_for_message(std::string(39, 'x') + "ä"), "'" + std::string(39, 'x') + "...'");
   EXPECT_EQ(quote_for_message(std::string(100, 'x')), "'" + std::string(40, 'x') + "...'");
 }
 

@@ -429,7 +429,7 @@ TEST_F(StoreTest, NoStudyAtAll) {
 TEST_F(StoreTest, PlacesThatCannotBeWritten) {
   folder_.write("file", "text");
   for (const std::string& place :
-       {folder_.file("file"), folder_.file("file/below"), std::string("/proc/modlab"), std::string("/dev/null/x")}) {
+       {folder_.file("file"), folder_.file("file/below"), std::string("/dev/null"), std::string("/dev/null/x")}) {
     expect_refused([&] { Store::open_or_create(place, stored("mine"), kHere); }, {place});
   }
 }
@@ -606,6 +606,23 @@ TEST_F(StoreTest, AClosedStoreIsOneFile) {
   Store store = Store::open(folder());
   EXPECT_EQ(store.finished().size(), 1U);
   EXPECT_EQ(folder_.names(), (std::vector<std::string>{"out", "out/study.sqlite"})) << "and reading leaves it so";
+}
+
+TEST_F(StoreTest, TwoThatAreClosedTogetherAreOneFile) {
+  {
+    Store first = make();
+    Store second = make();
+    first.add(std::vector{finished_run("a", 0)});
+    second.add(std::vector{finished_run("b", 0)});
+    first.close();
+    second.close();
+  }
+  EXPECT_EQ(folder_.names(), (std::vector<std::string>{"out", "out/study.sqlite"}));
+  io::Database database(file(), io::Database::Mode::kRead);
+  io::Statement mode = database.prepare("PRAGMA journal_mode");
+  ASSERT_TRUE(mode.step());
+  EXPECT_EQ(mode.text(0), "delete") << "or it cannot be read from a read-only folder";
+  EXPECT_EQ(database.integer("SELECT count(*) FROM runs"), 2);
 }
 
 TEST_F(StoreTest, WhatAKilledProcessLeftHalfWrittenIsPutInOrder) {

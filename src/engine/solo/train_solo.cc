@@ -80,13 +80,14 @@ class Outputs {
 class SoloTrainer {
  public:
   SoloTrainer(const engine::Kernels<float>& kernels, Network<float>& network, const Data& data,
-              const BlockSettings& settings, const LaneSettings& lane)
+              const BlockSettings& settings, const LaneSettings& lane, Progress& progress)
       : lane_kernels_(kernels),
         kernels_(kernels_for(kernels.target)),
         network_(network),
         data_(data),
         settings_(settings),
         lane_(lane),
+        progress_(progress),
         outputs_(data.outputs),
         optimizer_(kernels, network, settings.optimizer, lane),
         order_random_(lane.seed, Stream::kBatchOrder) {
@@ -106,21 +107,28 @@ class SoloTrainer {
     }
   }
 
-  std::vector<LaneResult> run(Progress& progress) {
+  std::vector<LaneResult> run() {
     std::vector<LaneResult> results(1);
     LaneResult& result = results.front();
     AlignedVector<float> best;
     std::optional<std::uint32_t> best_validation;
+    int curve_epoch = 1;  // the next one that the curve keeps
     for (int epoch = 1; epoch <= settings_.epochs; ++epoch) {
       const double factor = schedule_factor(lane_.schedule, lane_.gamma, epoch, settings_.epochs);
       Scores scores;
-      if (!train_epoch(factor, progress, scores.parts[static_cast<std::size_t>(Part::kTrain)])) {
-        return {};
-      }
+      train_epoch(factor, scores.parts[static_cast<std::size_t>(Part::kTrain)]);
       const bool evaluates = epoch % settings_.evaluate_every == 0 || epoch == settings_.epochs;
       if (evaluates) {
         evaluate(scores);
-        result.curve.push_back(scores);
+      }
+      if (is_stopped()) {
+        return {};  // the epoch may have been cut short
+      }
+      if (evaluates) {
+        if (epoch >= curve_epoch || epoch == settings_.epochs) {
+          result.curve.push_back(scores);
+          curve_epoch = next_curve_epoch(epoch);
+        }
         result.diverged = result.diverged || !std::isfinite(scores[Part::kTrain].loss);
         if (!best_validation || scores[Part::kValidation].right_bits > *best_validation) {
           best_validation = scores[Part::kValidation].right_bits;
@@ -131,7 +139,7 @@ class SoloTrainer {
         result.last.epoch = epoch;
         result.last.scores = scores;
       }
-      progress.epochs_done.fetch_add(1, std::memory_order_relaxed);
+      progress_.epochs_done.fetch_add(1, std::memory_order_relaxed);
     }
     result.best.parameters = canonical(network_.parameters().in_order(best));
     result.last.parameters = canonical(network_.parameters().save());
@@ -140,6 +148,8 @@ class SoloTrainer {
 
  private:
   const SampleList& train() const { return data_[Part::kTrain]; }
+  // Asked before every chunk of rows, since an epoch may take minutes. Once it is true it stays so.
+  bool is_stopped() const { return progress_.stop.load(std::memory_order_relaxed); }
 
   static std::vector<float> canonical(std::vector<float> numbers) {
     std::ranges::replace_if(
@@ -155,26 +165,21 @@ class SoloTrainer {
     }
   }
 
-  // False if it was asked to stop.
-  bool train_epoch(double rate_factor, Progress& progress, PartScore& score) {
+  void train_epoch(double rate_factor, PartScore& score) {
     shuffle();
     Sums sums;
     const int count = train().count();
-    for (int first = 0; first < count; first += settings_.batch_size) {
-      if (progress.stop.load(std::memory_order_relaxed)) {
-        return false;
-      }
+    for (int first = 0; first < count && !is_stopped(); first += settings_.batch_size) {
       step(first, std::min(settings_.batch_size, count - first), rate_factor, sums);
     }
     score = sums.score(count, data_.outputs);
-    return true;
   }
 
   void step(int first, int batch_rows, double rate_factor, Sums& sums) {
     draw_noise();
     step_.late = batch_rows <= kChunkRows;
     network_.begin_step(step_);
-    for (int done = 0; done < batch_rows; done += kChunkRows) {
+    for (int done = 0; done < batch_rows && !(done > 0 && is_stopped()); done += kChunkRows) {
       const int rows = std::min(kChunkRows, batch_rows - done);
       for (int row = 0; row < rows; ++row) {
         const std::size_t sample = order_[first + done + row];
@@ -209,7 +214,7 @@ class SoloTrainer {
     network_.begin_evaluation();
     for (const Part part : {Part::kValidation, Part::kTest, Part::kSeen}) {
       scores.parts[static_cast<std::size_t>(part)] =
-          evaluate_samples(network_, kernels_, data_, data_[part], settings_.loss);
+          evaluate_samples(network_, kernels_, data_, data_[part], settings_.loss, nullptr, &progress_.stop);
     }
   }
 
@@ -219,6 +224,7 @@ class SoloTrainer {
   const Data& data_;
   const BlockSettings& settings_;
   const LaneSettings& lane_;
+  Progress& progress_;
   Outputs outputs_;
   Optimizer optimizer_;
   RandomSequence order_random_;
@@ -235,13 +241,15 @@ class SoloTrainer {
 }  // namespace
 
 PartScore evaluate_samples(Network<float>& network, const Kernels<float>& kernels, const Data& data,
-                           const SampleList& samples, LossKind loss, std::vector<std::uint8_t>* right) {
+                           const SampleList& samples, LossKind loss, std::vector<std::uint8_t>* right,
+                           const std::atomic<bool>* stop) {
   Outputs outputs(data.outputs);
   Sums sums;
   if (right != nullptr) {
     right->resize(static_cast<std::size_t>(samples.count()));
   }
-  for (int first = 0; first < samples.count(); first += kChunkRows) {
+  const auto is_stopped = [&] { return stop != nullptr && stop->load(std::memory_order_relaxed); };
+  for (int first = 0; first < samples.count() && !is_stopped(); first += kChunkRows) {
     const int rows = std::min(kChunkRows, samples.count() - first);
     const Samples chunk{samples.images, samples.numbers.data() + static_cast<std::size_t>(first) * data.images, rows};
     outputs.compare(kernels, network.evaluate(chunk), samples.targets.data() + first, rows, loss, 0, sums,
@@ -253,7 +261,7 @@ PartScore evaluate_samples(Network<float>& network, const Kernels<float>& kernel
 std::vector<LaneResult> train_solo(const engine::Kernels<float>& kernels, Network<float>& network, const Data& data,
                                    const BlockSettings& settings, const LaneSettings& lane, Progress& progress) {
   const FlushDenormals flush;
-  return SoloTrainer(kernels, network, data, settings, lane).run(progress);
+  return SoloTrainer(kernels, network, data, settings, lane, progress).run();
 }
 
 }  // namespace modlab::engine::solo

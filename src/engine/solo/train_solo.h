@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <vector>
 
 #include "engine/solo/network.h"
@@ -32,8 +33,9 @@ std::vector<LaneResult> train_solo(const engine::Kernels<float>& kernels, Networ
                                    const BlockSettings& settings, const LaneSettings& lane, Progress& progress);
 
 // The scores of one list of samples, after network.begin_evaluation(). If `right` is given, it takes each sample's
-// count of right bits.
+// count of right bits. If `stop` is given and set, the rest is left out.
 PartScore evaluate_samples(Network<float>& network, const Kernels<float>& kernels, const Data& data,
-                           const SampleList& samples, LossKind loss, std::vector<std::uint8_t>* right = nullptr);
+                           const SampleList& samples, LossKind loss, std::vector<std::uint8_t>* right = nullptr,
+                           const std::atomic<bool>* stop = nullptr);
 
 }  // namespace modlab::engine::solo

@@ -2,18 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
-
+#include "core/thread_seconds.h"
 #include "experiments/training/training_kind.h"
 #include "measures/network_measures.h"
 #include "tasks/split.h"
 
 namespace modlab::experiments {
 namespace {
-
-double seconds_since(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
 
 // What always saying the more frequent value reaches on a run's test rows.
 double test_base(const models::RunSpec& spec, const tasks::TaskSuite& suite) {
@@ -99,18 +94,18 @@ class Bits : public TrainingKind<models::RunSpec> {
     const auto time_epochs = [&](int count) {
       blueprint.block.epochs = count;
       engine::Progress progress;
-      const auto begin = std::chrono::steady_clock::now();
+      const double begin = thread_seconds();
       results = models::train_one_block(specs, blueprint, *group.suite, kernels, progress);
-      return seconds_since(begin);
+      return thread_seconds() - begin;
     };
     // The difference leaves out what a block costs once.
     const double warm = time_epochs(kWarmEpochs);
     const double epoch = std::max(0.0, time_epochs(kWarmEpochs + kTimedEpochs) - warm) / kTimedEpochs;
     // A curve as long as it will be.
-    results.front().curve.resize(static_cast<std::size_t>(epochs), results.front().curve.back());
-    const auto begin = std::chrono::steady_clock::now();
+    results.front().curve.resize(engine::curve_epochs(epochs).size(), results.front().curve.back());
+    const double begin = thread_seconds();
     finish(runs[group.runs.front()], specs.front(), group, std::move(results.front()), wanted, kernels);
-    const double finishing = seconds_since(begin);
+    const double finishing = thread_seconds() - begin;
     const std::size_t blocks = (group.runs.size() + lane_count - 1) / lane_count;
     return static_cast<double>(blocks) * (warm + epoch * epochs) + finishing * static_cast<double>(group.runs.size());
   }

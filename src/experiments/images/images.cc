@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
-
 #include "core/errors.h"
+#include "core/thread_seconds.h"
 #include "experiments/images/image_details.h"
 #include "experiments/training/training_kind.h"
 #include "measures/image_measures.h"
@@ -25,10 +24,6 @@ double unseen_base(const models::ImageSpec& spec, const tasks::TaskSuite& suite)
     }
   }
   return 100 * zeros / (static_cast<double>(unseen.size()) * table.outputs);
-}
-
-double elapsed(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 class Images : public TrainingKind<models::ImageSpec> {
@@ -153,19 +148,20 @@ class Images : public TrainingKind<models::ImageSpec> {
       engine::BlockSettings settings = group.blueprint.block;
       settings.epochs = 1;
       engine::Progress progress;
-      const auto begin = std::chrono::steady_clock::now();
+      const double begin = thread_seconds();
       results = engine::solo::train_solo(kernels, *network, part, settings, lane, progress);
-      return std::pair{elapsed(begin), count};
+      return std::pair{thread_seconds() - begin, count};
     };
     time_steps(1);  // warm
     const auto [few_seconds, few] = time_steps(1);
     const auto [many_seconds, many] = time_steps(kSteps);
     const double sample = many > few ? std::max(0.0, many_seconds - few_seconds) / (many - few) : few_seconds / few;
     const double evaluation = std::max(0.0, few_seconds - few * sample) / evaluated;
-    results.front().curve.resize(static_cast<std::size_t>(group.blueprint.block.epochs), results.front().curve.back());
-    const auto begin = std::chrono::steady_clock::now();
+    results.front().curve.resize(engine::curve_epochs(group.blueprint.block.epochs).size(),
+                                 results.front().curve.back());
+    const double begin = thread_seconds();
     finish(run, spec, group, std::move(results.front()), wanted, kernels);
-    return {sample, evaluation, elapsed(begin)};
+    return {sample, evaluation, thread_seconds() - begin};
   }
 };
 

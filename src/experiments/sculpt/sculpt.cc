@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <numeric>
 #include <unordered_map>
 
 #include "core/errors.h"
 #include "core/text.h"
+#include "core/thread_seconds.h"
 #include "experiments/sculpt/given_networks.h"
 #include "experiments/sculpt/sculpt_measures.h"
 #include "experiments/sculpt/trial_record.h"
@@ -53,11 +53,10 @@ class SculptWork : public Work {
       const std::size_t first = stratum * by_cost.size() / strata;
       const std::size_t last = (stratum + 1) * by_cost.size() / strata;
       methods::SculptProgress progress;
-      const auto begin = std::chrono::steady_clock::now();
+      const double begin = thread_seconds();
       methods::sculpt_networks(std::span(by_cost[(first + last) / 2].second, 1), 1, *resources_.kernels, progress,
                                [](std::size_t, const methods::SculptResult&) {});
-      total += static_cast<double>(last - first) *
-               std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      total += static_cast<double>(last - first) * (thread_seconds() - begin);
     }
     return total / resources_.threads;
   }

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <filesystem>
+
+#include "core/errors.h"
 #include "experiments/sculpt/sculpt.h"
 #include "methods/sculpt/branches.h"
 #include "methods/sculpt/sculpt_settings.h"
@@ -13,7 +16,13 @@ namespace {
 
 using nlohmann::ordered_json;
 
-std::string prepared(const std::string& path) {
+constexpr auto kNetworks = "/networks.jsonl";
+
+std::string prepared(const std::string& path, bool replaces) {
+  if (std::error_code none; !replaces && std::filesystem::exists(path + kNetworks, none)) {
+    throw ConfigError(fmt::format(
+        "{} holds the networks of an earlier run; choose another folder with --save, or add --replace", path));
+  }
   io::prepare_folder(path);
   return path;
 }
@@ -86,9 +95,9 @@ ordered_json trial_json(const methods::SculptRun& run, const methods::SculptResu
   return trial;
 }
 
-SculptFolder::SculptFolder(const std::string& path)
-    : path_(prepared(path)),
-      networks_(path + "/networks.jsonl"),
+SculptFolder::SculptFolder(const std::string& path, bool replaces)
+    : path_(prepared(path, replaces)),
+      networks_(path + kNetworks),
       history_(path + "/history.jsonl"),
       dense_(path + "/dense.jsonl"),
       trials_(path + "/trials.json") {

@@ -17,8 +17,9 @@ nlohmann::ordered_json trial_json(const methods::SculptRun& run, const methods::
 // The files that `modlab sculpt` leaves behind; docs/formats.md describes them. They appear when all is done.
 class SculptFolder {
  public:
-  // Says so if it cannot be written, before anything is trained.
-  explicit SculptFolder(const std::string& path);
+  // Says so if it cannot be written, or holds an earlier run's files that are not to be replaced, before anything is
+  // trained.
+  SculptFolder(const std::string& path, bool replaces);
 
   void add(const methods::SculptRun& run, const methods::SculptResult& result, const nlohmann::ordered_json& trial);
   void commit();

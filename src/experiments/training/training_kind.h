@@ -131,7 +131,7 @@ class TrainingKind : public Experiment {
           models::to_tensor_file(spec, *group.suite, group.blueprint.layout, lane, run_json(run, result)));
     }
     if (wanted.epoch_table) {
-      result.blobs["epochs.csv"] = epoch_table(lane.curve, rows);
+      result.blobs["epochs.csv"] = epoch_table(lane, rows);
     }
     return result;
   }

@@ -4,12 +4,45 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
+#include <span>
 
 #include "core/errors.h"
 #include "experiments/training/curve.h"
 #include "io/compress.h"
 
 namespace modlab::experiments {
+namespace {
+
+// A long training's best epoch need not be one of its curve's; what it reached stands in the snapshot.
+void add_best(const std::map<std::string, Numbers>& snapshots, std::span<const std::string> part_names,
+              StoredAccuracies& accuracies) {
+  const auto best = snapshots.find("best");
+  if (best == snapshots.end()) {
+    return;
+  }
+  const auto number = [&](const std::string& name) {
+    const auto found = best->second.find(name);
+    return found == best->second.end() ? std::numeric_limits<double>::quiet_NaN() : found->second;
+  };
+  const double epoch = number("best_epoch");
+  if (!(epoch > accuracies.epochs.front() && epoch < accuracies.epochs.back()) ||
+      !std::ranges::all_of(part_names.first(accuracies.parts.size()),
+                           [&](const std::string& name) { return number(name + "_accuracy") >= 0; })) {
+    return;
+  }
+  const auto place = std::ranges::lower_bound(accuracies.epochs, static_cast<int>(epoch));
+  if (*place == static_cast<int>(epoch)) {
+    return;
+  }
+  const auto at = place - accuracies.epochs.begin();
+  accuracies.epochs.insert(place, static_cast<int>(epoch));
+  for (std::size_t part = 0; part < accuracies.parts.size(); ++part) {
+    accuracies.parts[part].insert(accuracies.parts[part].begin() + at, number(part_names[part] + "_accuracy"));
+  }
+}
+
+}  // namespace
 
 Status networks_trained(std::int64_t epochs_done, std::int64_t total_epochs, std::size_t networks, double seconds) {
   const double share = static_cast<double>(epochs_done) / static_cast<double>(total_epochs);
@@ -17,7 +50,7 @@ Status networks_trained(std::int64_t epochs_done, std::int64_t total_epochs, std
   return {share, fmt::format("{:.0f} of {} networks, {:.0f}/s", done, networks, done / std::max(seconds, 1e-9))};
 }
 
-std::string epoch_table(const std::vector<engine::Scores>& curve, const models::PartRows& rows) {
+std::string epoch_table(const engine::LaneResult& lane, const models::PartRows& rows) {
   const std::size_t parts = rows.seen > 0 ? engine::kScoreParts : engine::kParts;
   std::string text = "epoch";
   for (const char* quantity : {"loss", "accuracy", "row_accuracy"}) {
@@ -26,11 +59,11 @@ std::string epoch_table(const std::vector<engine::Scores>& curve, const models::
     }
   }
   text += '\n';
-  for (std::size_t epoch = 0; epoch < curve.size(); ++epoch) {
-    text += fmt::format("{}", epoch + 1);
+  const auto add_line = [&](int epoch, const engine::Scores& scores) {
+    text += fmt::format("{}", epoch);
     const auto each_part = [&](const auto& value) {
       for (std::size_t part = 0; part < parts; ++part) {
-        text += "," + value(curve[epoch].parts[part], rows[part]);
+        text += "," + value(scores.parts[part], rows[part]);
       }
     };
     using engine::PartScore;
@@ -41,18 +74,25 @@ std::string epoch_table(const std::vector<engine::Scores>& curve, const models::
     each_part(
         [](const PartScore& score, int count) { return fmt::format("{:.6g}", 100.0 * score.right_rows / count); });
     text += '\n';
+  };
+  const std::vector<int> epochs = engine::curve_epochs(lane.last.epoch);
+  for (std::size_t point = 0; point < epochs.size(); ++point) {
+    if (point > 0 && lane.best.epoch > epochs[point - 1] && lane.best.epoch < epochs[point]) {
+      add_line(lane.best.epoch, lane.best.scores);
+    }
+    add_line(epochs[point], lane.curve[point]);
   }
   return text;
 }
 
-std::vector<std::vector<double>> stored_accuracies(const Run& run, const std::map<std::string, Numbers>& snapshots,
-                                                   const std::string& curve, std::size_t parts,
-                                                   const std::string& test_part, const std::string& source) {
+StoredAccuracies stored_accuracies(const Run& run, const std::map<std::string, Numbers>& snapshots,
+                                   const std::string& curve, std::size_t parts, const std::string& test_part,
+                                   const std::string& source) {
   const auto epochs = run.values.get("epochs").get<int>();
   const auto outputs = run.values.get("outputs").get<int>();
-  const Curve decoded = decode_curve(curve, epochs, parts, source);
+  Curve decoded = decode_curve(curve, epochs, parts, source);
   const std::string names[] = {"train", "validation", test_part, "seen"};
-  std::vector<std::vector<double>> accuracies(parts);
+  StoredAccuracies accuracies{std::move(decoded.epochs), std::vector<std::vector<double>>(parts)};
   for (std::size_t part = 0; part < parts; ++part) {
     const Numbers& numbers = snapshots.begin()->second;
     const auto rows = numbers.find(names[part] + "_rows");
@@ -64,22 +104,22 @@ std::vector<std::vector<double>> stored_accuracies(const Run& run, const std::ma
           fmt::format("{}: the curve of run {} does not fit its rows; the store is damaged", source, run.id()));
     }
     for (const std::uint32_t right : decoded.right_bits[part]) {
-      accuracies[part].push_back(100.0 * right / bits);
+      accuracies.parts[part].push_back(100.0 * right / bits);
     }
   }
+  add_best(snapshots, names, accuracies);
   return accuracies;
 }
 
 std::string stored_curve_csv(const Run& run, const std::map<std::string, Numbers>& snapshots, const std::string& curve,
                              std::size_t parts, const std::string& test_part, const std::string& source) {
-  const std::vector<std::vector<double>> accuracies =
-      stored_accuracies(run, snapshots, curve, parts, test_part, source);
+  const StoredAccuracies accuracies = stored_accuracies(run, snapshots, curve, parts, test_part, source);
   std::string text = fmt::format("epoch,train_accuracy,validation_accuracy,{}_accuracy{}\n", test_part,
                                  parts == engine::kScoreParts ? ",seen_accuracy" : "");
-  for (std::size_t epoch = 0; epoch < accuracies.front().size(); ++epoch) {
-    text += fmt::format("{}", epoch + 1);
-    for (const std::vector<double>& part : accuracies) {
-      text += fmt::format(",{:.6g}", part[epoch]);
+  for (std::size_t point = 0; point < accuracies.epochs.size(); ++point) {
+    text += fmt::format("{}", accuracies.epochs[point]);
+    for (const std::vector<double>& part : accuracies.parts) {
+      text += fmt::format(",{:.6g}", part[point]);
     }
     text += '\n';
   }
