@@ -280,6 +280,24 @@ tasks::FileFacts StudyPlan::file_facts() const {
   return facts;
 }
 
+namespace {
+
+// What the file, the grid and the preset say together.
+std::vector<Choices> merged_parameters(const Study& study, const Grid& grid, const Preset* preset) {
+  std::vector<Choices> parameters = study.parameters;
+  merge(parameters, grid.parameters);
+  if (preset != nullptr) {
+    merge(parameters, preset->parameters);
+    if (const auto own = preset->series.find(grid.series); own != preset->series.end()) {
+      merge(parameters, own->second);
+    }
+  }
+  sort_parameters(parameters);
+  return parameters;
+}
+
+}  // namespace
+
 std::vector<Grid> preset_grids(const Study& study, const std::string& preset_name) {
   const Preset* preset = find_preset(study, preset_name);
   std::vector<Grid> grids;
@@ -287,16 +305,7 @@ std::vector<Grid> preset_grids(const Study& study, const std::string& preset_nam
     if (preset != nullptr && std::ranges::find(preset->without, grid.series) != preset->without.end()) {
       continue;
     }
-    std::vector<Choices> parameters = study.parameters;
-    merge(parameters, grid.parameters);
-    if (preset != nullptr) {
-      merge(parameters, preset->parameters);
-      if (const auto own = preset->series.find(grid.series); own != preset->series.end()) {
-        merge(parameters, own->second);
-      }
-    }
-    sort_parameters(parameters);
-    grids.push_back({grid.series, std::move(parameters)});
+    grids.push_back({grid.series, merged_parameters(study, grid, preset)});
   }
   return grids;
 }
