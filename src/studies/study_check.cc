@@ -120,4 +120,16 @@ void check_settings(const Study& study) {
   }
 }
 
+void check_overrides(const Study& study, const std::vector<std::string>& overrides) {
+  for (const std::string& text : overrides) {
+    const Setting* setting = experiments::find_setting(text.substr(0, text.find('=')));
+    const bool is_used = setting == nullptr || std::ranges::any_of(study.grids, [&](const Grid& grid) {
+                           return settings_used(study, grid).contains(setting->name);
+                         });
+    if (!is_used) {
+      throw ConfigError(fmt::format("{} means nothing to the study's models; leave it out", setting->name));
+    }
+  }
+}
+
 }  // namespace modlab::studies

@@ -130,7 +130,12 @@ StudyRequest make_request(const std::string& name_or_path, const std::vector<std
   request.preset = preset.empty() ? request.study.default_preset : preset;
   find_preset(request.study, request.preset);
   request.tasks = tasks::TasksAtHand(tasks_of(request.study, request.preset));
-  check_settings(request.study);
+  // Words that leave series out may leave settings of the file without use.
+  if (overrides.empty()) {
+    check_settings(request.study);
+  } else {
+    check_overrides(request.study, overrides);
+  }
   request.folder =
       !folder.empty() ? folder : "results/" + request.study.name + (request.preset.empty() ? "" : "-" + request.preset);
   return request;

@@ -76,5 +76,13 @@ grids:
   }
 }
 
+TEST(CheckSettings, WordsOfACommandLine) {
+  Study study = parse_study(kGrids, "mine", "mine.yaml");
+  apply_override(study, "series=monolithic");
+  EXPECT_NO_THROW(check_overrides(study, {"series=monolithic"})) << "tau of the file has lost its use, nothing more";
+  EXPECT_NO_THROW(check_overrides(study, {"lr=0.1", "keep=all"}));
+  EXPECT_THROW(check_overrides(study, {"tau=1"}), ConfigError);
+}
+
 }  // namespace
 }  // namespace modlab::studies
