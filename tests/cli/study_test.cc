@@ -558,7 +558,7 @@ class SmallDisk {
 TEST_F(StudyTest, AFullDiskIsOneClearLineAndLosesNothing) {
   train("--out unbroken seed=0..19");
   // Too small for the tables, for a block, and for all blocks; 20 MB are enough.
-  for (const int kilobytes : {60, 100, 300, 700}) {
+  for (const int kilobytes : {60, 200, 300, 700}) {
     SmallDisk disk(folder_.file("disk"), kilobytes);
     if (!disk.works()) {
       GTEST_SKIP() << "no small disk can be mounted here: " << disk.error();
