@@ -347,7 +347,7 @@ void Store::keep_choices(const std::vector<ChosenRun>& chosen, const std::string
   if (database_.integer("SELECT count(DISTINCT run) FROM results") == static_cast<std::int64_t>(finished)) {
     // A run with one snapshot has it under any name.
     io::Statement insert = database_.prepare(
-        "INSERT OR IGNORE INTO chosen_runs SELECT ?1, run, snapshot, ?4 FROM results WHERE run = ?2 "
+        "INSERT OR IGNORE INTO chosen_runs SELECT ?1, run, ?4, snapshot FROM results WHERE run = ?2 "
         "ORDER BY snapshot = ?3 DESC, snapshot = 'best' DESC LIMIT 1");
     for (const ChosenRun& run : chosen) {
       const std::string id = settings::id_text(run.run);

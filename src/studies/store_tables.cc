@@ -34,7 +34,7 @@ CREATE TABLE task_texts (task TEXT NOT NULL, member TEXT NOT NULL, text TEXT NOT
   WITHOUT ROWID;
 CREATE TABLE file_facts (name TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE grid (run TEXT NOT NULL, series TEXT NOT NULL, PRIMARY KEY (run, series)) WITHOUT ROWID;
-CREATE TABLE chosen_runs (series TEXT NOT NULL, run TEXT NOT NULL, snapshot TEXT NOT NULL, restarts INTEGER NOT NULL,
+CREATE TABLE chosen_runs (series TEXT NOT NULL, run TEXT NOT NULL, restarts INTEGER NOT NULL, snapshot TEXT NOT NULL,
   PRIMARY KEY (series, run, restarts)) WITHOUT ROWID;
 )";
 

@@ -57,8 +57,11 @@ bool is_called(int file, const std::string& path) {
 
 }  // namespace
 
-StudyLock::StudyLock(const std::string& folder)
-    : folder_(folder), path_(lock_path(folder)), made_folder_(!std::filesystem::exists(folder)) {
+StudyLock::StudyLock(const std::string& folder) : path_(lock_path(folder)) {
+  for (std::filesystem::path place = folder; !place.empty() && !std::filesystem::exists(place);
+       place = place.parent_path()) {
+    made_.push_back(place.string());
+  }
   io::prepare_folder(folder);
   for (int tries = 0; !try_to_lock(); ++tries) {
     if (tries == kTries) {
@@ -94,8 +97,8 @@ StudyLock::~StudyLock() {
   if (is_called(file_, path_)) {  // the folder may have been deleted, and made again by someone else
     std::filesystem::remove(path_, ignored);
   }
-  if (made_folder_) {
-    std::filesystem::remove(folder_, ignored);  // which keeps what is not empty
+  for (const std::string& folder : made_) {
+    std::filesystem::remove(folder, ignored);  // which keeps what is not empty
   }
   ::close(file_);
 }

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace modlab::studies {
 
@@ -18,9 +19,8 @@ class StudyLock {
  private:
   bool try_to_lock();
 
-  std::string folder_;
   std::string path_;
-  bool made_folder_ = false;
+  std::vector<std::string> made_;  // folders that were not there, the innermost first
   int file_ = -1;
 };
 
