@@ -156,15 +156,18 @@ template io::TensorFile to_tensor_file(const RunSpec&, const tasks::TaskSuite&, 
 template io::TensorFile to_tensor_file(const ImageSpec&, const tasks::TaskSuite&, const engine::Layout&,
                                        const engine::LaneResult&, const nlohmann::ordered_json&);
 
-AnySavedNetwork load_network(const std::string& path) { return parse_network(io::read_file(path, kMaxFileBytes), path); }
+AnySavedNetwork load_network(const std::string& path) {
+  return parse_network(io::read_file(path, kMaxFileBytes), path);
+}
 
 AnySavedNetwork parse_network(const std::string& bytes, const std::string& path) {
   if (!io::is_safetensors(bytes, path)) {
     io::refuse_pickle(bytes, path);
-    throw FormatError(fmt::format(
-        "{}: is not a network that `modlab train --save` wrote; `modlab detect` and `modlab structure` look at networks "
-        "of layers in other files, such as networks.jsonl of `modlab sculpt`",
-        path));
+    throw FormatError(
+        fmt::format("{}: is not a network that `modlab train --save` wrote; `modlab detect` and `modlab structure` "
+                    "look at networks "
+                    "of layers in other files, such as networks.jsonl of `modlab sculpt`",
+                    path));
   }
   return network_of(io::decode_safetensors(bytes, path), path);
 }

@@ -122,7 +122,8 @@ std::vector<SpecSetting<Spec>> shared_rows() {
           [](Spec& spec, const std::string& text) { spec.module_widths = read_sizes("module_widths", text); },
           [](const Spec& spec) { return json(spec.module_widths); }),
       row<Spec>(
-          "fan_in", "K", "values that each module reads; known routing needs those of the widest gate", Scope::kModular, kPlain,
+          "fan_in", "K", "values that each module reads; known routing needs those of the widest gate", Scope::kModular,
+          kPlain,
           [](Spec& spec, const std::string& text) {
             spec.fan_in = static_cast<int>(read_integer("fan_in", text, 1, kMaxWidth, "a whole number from 1 to 4096"));
           },

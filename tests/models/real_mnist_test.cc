@@ -32,8 +32,8 @@ class RealMnist : public testing::Test {
   std::shared_ptr<const tasks::ImageData> data_;
 };
 
-// From the published code: the first three training samples of each split as ranks among the images of their digits, which are these
-// images of the published files.
+// From the published code: the first three training samples of each split as ranks among the images of their digits,
+// which are these images of the published files.
 TEST_F(RealMnist, TheFirstPairsOfThePublishedSplits) {
   struct Fixture {
     std::uint32_t seed;

@@ -42,7 +42,8 @@ int total(const Counts& by_series) {
   return sum;
 }
 
-// The paper's grid: 12 configurations x 7 ratios x 9 runs x 3 functions = 2268, and 48 instead of 12 with learned wiring.
+// The paper's grid: 12 configurations x 7 ratios x 9 runs x 3 functions = 2268, and 48 instead of 12 with learned
+// wiring.
 TEST(BuiltInPlans, BooleanAsPublished) {
   const Counts expected = {{"dense", 2268},          {"sparse 50 %", 2268},    {"sparse 25 %", 2268},
                            {"sparse 10 %", 2268},    {"sparse matched", 2268}, {"modular", 9072},
@@ -96,8 +97,8 @@ TEST(BuiltInPlans, OurOwnStudies) {
   EXPECT_EQ(total(counts("no-structure", "quick")), 3 * 63);
 }
 
-// The paper's grid on images: 12 configurations, or with the temperature 0.5 of the published README 96; five ratios and nine seeds of
-// each.
+// The paper's grid on images: 12 configurations, or with the temperature 0.5 of the published README 96; five ratios
+// and nine seeds of each.
 TEST(BuiltInPlans, MnistAsPublished) {
   EXPECT_EQ(counts("mnist", "paper"), (Counts{{"dense", 12 * 45},
                                               {"modular", 3 * 96 * 45},
