@@ -29,7 +29,6 @@ double rounded(double value, double unit) { return std::round(value / unit) * un
 std::string z_text(double z) { return fmt::format("{:.2f}", rounded(z, 0.01)); }
 std::string percent_text(double share) { return fmt::format("{:.0f} %", 100 * share); }
 const char* plural(std::size_t count) { return count == 1 ? "" : "s"; }
-std::string counted(std::size_t count, const char* what) { return fmt::format("{} {}{}", count, what, plural(count)); }
 
 // "a b c .. z (26)".
 std::string shortened(std::vector<std::string> names) {
@@ -132,8 +131,8 @@ class Describer {
       truth = fmt::format("; {} the modules of {}", look_.task->agreement->all.exact ? "these are" : "these are not",
                           look_.task->task->name);
     }
-    add("{}: {} on {}: {}{}\n\n", look_.named.id, counted(modules.size(), "module"),
-        counted(static_cast<std::size_t>(levels), "level"), join_text(shown, " "), truth);
+    add("{}: {} on {}: {}{}\n\n", look_.named.id, counted(modules.size(), "module"), counted(levels, "level"),
+        join_text(shown, " "), truth);
   }
 
   void add_heading() {
@@ -269,8 +268,8 @@ class Describer {
         continue;
       }
       const int clusters = is_output ? static_cast<int>(live) : look_.detection.decisions[layer].clusters;
-      add("  {:<9} {} in {}: {}\n", layer_text(layer), counted(live, "unit"),
-          counted(static_cast<std::size_t>(clusters), "cluster"), clusters_text(layer));
+      add("  {:<9} {} in {}: {}\n", layer_text(layer), counted(live, "unit"), counted(clusters, "cluster"),
+          clusters_text(layer));
       if (is_output) {
         add("            each output is a cluster of its own\n");
         continue;
@@ -341,8 +340,7 @@ class Describer {
         }
       }
       add("  {:<9} level {}: {}\n", look_.full_module_name(number), module.level + 1, join_text(parts, " | "));
-      add("            {} inside, {} of those at its units\n",
-          counted(static_cast<std::size_t>(look_.hierarchy.inside_edges[number]), "edge"),
+      add("            {} inside, {} of those at its units\n", counted(look_.hierarchy.inside_edges[number], "edge"),
           percent_text(shares[number]));
     }
   }
@@ -355,7 +353,7 @@ class Describer {
     for (std::size_t place = 0; place < std::min(look_.hierarchy.edges.size(), kMaxLinks); ++place) {
       const methods::ModuleEdge& edge = look_.hierarchy.edges[place];
       add("  {:<3} -> {:<3}  {}\n", look_.module_name(edge.from), look_.module_name(edge.to),
-          counted(static_cast<std::size_t>(edge.edges), "edge"));
+          counted(edge.edges, "edge"));
     }
     add_rest(look_.hierarchy.edges.size(), kMaxLinks);
   }
