@@ -18,6 +18,7 @@
 #include "core/errors.h"
 #include "core/text.h"
 #include "io/file.h"
+#include "report/comparison_text.h"
 #include "report/epoch_table.h"
 #include "report/run_table.h"
 #include "studies/comparison.h"
@@ -162,7 +163,7 @@ class Results {
       if (compares_) {
         output["comparisons"] = nlohmann::ordered_json::array();
         for (const studies::Comparison& comparison : comparisons()) {
-          output["comparisons"].push_back(studies::comparison_json(comparison));
+          output["comparisons"].push_back(report::comparison_json(comparison));
         }
       }
       output["seconds"] = seconds;
@@ -194,7 +195,7 @@ class Results {
     for (const studies::Comparison& comparison : comparisons()) {
       fmt::print("\n{} against {}{}: {}\n  {}\n", comparison.value, comparison.reference,
                  comparison.where.empty() ? "" : " (" + comparison.where + ")", comparison.measure->label,
-                 studies::comparison_text(comparison));
+                 report::comparison_text(comparison));
     }
     fmt::print("\n");
   }

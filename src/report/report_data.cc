@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/text.h"
+#include "io/json_text.h"
 #include "report/figure_data.h"
 #include "report/galleries.h"
 #include "report/tables.h"
@@ -127,30 +128,28 @@ ordered_json tasks_json(const studies::StudyPlan& plan) {
   return list;
 }
 
-// JSON has no infinite numbers: what is not known is null.
-ordered_json number_json(double value) { return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr); }
+// A number of a check as the page shows it; null where nothing is known.
+ordered_json shown(const studies::CheckResult& check, double value) {
+  return io::number_or_null(check.is_factor && std::isfinite(value) ? std::pow(10, value) : value);
+}
 
 ordered_json judgement_json(const studies::CheckResult& check, const studies::Judgement& judgement) {
-  const auto shown = [&](double value) { return number_json(check.is_factor ? std::pow(10, value) : value); };
   return {{"verdict", studies::verdict_text(judgement.verdict)},
           {"too_few", judgement.too_few},
-          {"estimate", shown(judgement.mean)},
-          {"low", std::isfinite(judgement.low) ? shown(judgement.low) : nullptr},
-          {"high", std::isfinite(judgement.high) ? shown(judgement.high) : nullptr},
+          {"estimate", shown(check, judgement.mean)},
+          {"low", shown(check, judgement.low)},
+          {"high", shown(check, judgement.high)},
           {"p", judgement.p_wrong},
           {"population", judgement.population},
           {"interval", studies::interval_text(judgement, check.is_factor)}};
 }
 
 ordered_json check_json(const studies::CheckResult& check) {
-  const auto bound = [&](double value) {
-    return std::isfinite(value) ? number_json(check.is_factor ? std::pow(10, value) : value) : ordered_json(nullptr);
-  };
   ordered_json json;
   json["text"] = check.text;
   json["expectation"] = check.expectation;
-  json["expected_low"] = bound(check.expected.low);
-  json["expected_high"] = bound(check.expected.high);
+  json["expected_low"] = shown(check, check.expected.low);
+  json["expected_high"] = shown(check, check.expected.high);
   json["verdict"] = studies::verdict_text(check.verdict);
   json["general"] = check.judgement ? judgement_json(check, *check.judgement) : ordered_json(nullptr);
   json["here"] = check.here ? judgement_json(check, *check.here) : ordered_json(nullptr);

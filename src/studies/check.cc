@@ -168,6 +168,14 @@ void keep_within(CheckResult& result, const std::pair<double, double>& domain) {
   });
 }
 
+// There is a number, but it cannot tell.
+void leave_undecided(CheckResult& result) {
+  result.verdict = result.judgement->verdict = Verdict::kUndecided;
+  if (result.here) {
+    result.here->verdict = Verdict::kUndecided;
+  }
+}
+
 // Sides may be of different tasks: each has its own base rate.
 bool says_nothing(const CheckContext& context, const Place& a, const Place& b) {
   if (!context.measure->is_accuracy()) {
@@ -193,7 +201,7 @@ void compare(const CheckContext& context, CheckResult& result) {
   for (const auto& [key, cells] : first) {
     if (const auto other = second.find(key); other != second.end()) {
       const std::pair<Place, Place> pair{{cells, context.measure}, {other->second, context.measure}};
-      if (!evidence_of(draws_at({pair.first, pair.second}), difference_of_places)) {
+      if (!has_any(draws_at({pair.first, pair.second}))) {
         continue;
       }
       all.push_back(pair);
@@ -226,10 +234,7 @@ void compare(const CheckContext& context, CheckResult& result) {
   // That they are alike such points can show, that one is above the other they cannot.
   const Check::Expect expect = context.check.expect;
   if (says_nothing_anywhere && (expect == Check::Expect::kGreater || expect == Check::Expect::kLess)) {
-    result.verdict = result.judgement->verdict = Verdict::kUndecided;
-    if (result.here) {
-      result.here->verdict = Verdict::kUndecided;
-    }
+    leave_undecided(result);
   }
 }
 
@@ -345,11 +350,7 @@ void reaches(const CheckContext& context, CheckResult& result) {
   };
   result.note = fmt::format("the means reach {} % at {} and {}", level, text(first, first_x), text(second, second_x));
   if (first > first_x.back() && second > second_x.back()) {
-    // Who would be the first cannot be seen.
-    result.verdict = result.judgement->verdict = Verdict::kUndecided;
-    if (result.here) {
-      result.here->verdict = Verdict::kUndecided;
-    }
+    leave_undecided(result);  // who would be the first cannot be seen
   }
 }
 

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
-#include <numeric>
 
 #include "core/errors.h"
 #include "core/text.h"
@@ -77,9 +75,16 @@ std::vector<Comparison> compare_runs(std::span<const ComparedRun> runs, const st
   const std::vector<const Setting*> varying = varying_settings(runs);
   const Setting& compared = compared_setting(varying, setting_name);
   const bool is_model = compared.role == Setting::Role::kModel;
-  // Where models are compared, settings that only one of them has tell nothing apart.
-  const auto all_have = [&](const Setting& setting) {
-    return std::ranges::all_of(runs, [&](const ComparedRun& run) { return run.run->values.has(setting.name); });
+  // Settings that only some models have tell models apart once more, unless they differ within one.
+  const auto tells = [&](const Setting& setting) {
+    if (std::ranges::all_of(runs, [&](const ComparedRun& run) { return run.run->values.has(setting.name); })) {
+      return true;
+    }
+    std::map<std::string, std::string> of_model;
+    return !is_model && std::ranges::any_of(runs, [&](const ComparedRun& run) {
+      const std::string value = value_of(*run.run, setting.name);
+      return of_model.emplace(value_of(*run.run, "model"), value).first->second != value;
+    });
   };
   struct Place {
     std::string where;
@@ -102,7 +107,7 @@ std::vector<Comparison> compare_runs(std::span<const ComparedRun> runs, const st
         split += text + ",";
       } else if (setting->role == Setting::Role::kSeed) {
         seed += text + ",";
-      } else if (setting != &compared && (!is_model || all_have(*setting))) {
+      } else if (setting != &compared && tells(*setting)) {
         where.push_back(setting->name + " " + text);
       }
     }
@@ -146,39 +151,6 @@ std::vector<Comparison> compare_runs(std::span<const ComparedRun> runs, const st
     }
   }
   return comparisons;
-}
-
-nlohmann::ordered_json comparison_json(const Comparison& comparison) {
-  const Judgements judged = judge(comparison.evidence, {});
-  const auto population = [](const Judgement& judgement) {
-    const auto number = [](double value) {
-      return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
-    };
-    return nlohmann::ordered_json{{"population", judgement.population},
-                                  {"difference", number(judgement.mean)},
-                                  {"low", number(judgement.low)},
-                                  {"high", number(judgement.high)},
-                                  {"level", measures::kLevel}};
-  };
-  return {{"value", comparison.value},
-          {"reference", comparison.reference},
-          {"where", comparison.where},
-          {"measure", comparison.measure->name},
-          {"splits", comparison.evidence.splits},
-          {"seeds", comparison.evidence.seeds},
-          {"general", population(judged.general)},
-          {"here", judged.here ? population(*judged.here) : nlohmann::ordered_json(nullptr)}};
-}
-
-std::string comparison_text(const Comparison& comparison) {
-  const Judgements judged = judge(comparison.evidence, {});
-  const std::string unit = comparison.measure->unit == "%" ? "points" : comparison.measure->unit;
-  std::string text =
-      fmt::format("{:+.2f}{}{} ({}", judged.general.mean, unit.empty() ? "" : " ", unit, interval_text(judged.general));
-  if (judged.here && std::isfinite(judged.here->low)) {
-    text += "; " + interval_text(*judged.here);
-  }
-  return text + ")";
 }
 
 }  // namespace modlab::studies

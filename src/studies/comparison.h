@@ -29,8 +29,4 @@ struct Comparison {
 // otherwise for the first setting in which they do. Throws ConfigError where there is nothing to compare.
 std::vector<Comparison> compare_runs(std::span<const ComparedRun> runs, const std::string& setting);
 
-nlohmann::ordered_json comparison_json(const Comparison& comparison);
-// "+12.3 points ([8.1, 16], 90 % over 10 splits; [9, 15.6] on these 10 splits)".
-std::string comparison_text(const Comparison& comparison);
-
 }  // namespace modlab::studies

@@ -13,6 +13,14 @@ namespace {
 // The vectors of one split's seeds.
 using Seeds = std::vector<const std::vector<double>*>;
 
+std::map<std::uint64_t, Seeds> by_split(const Draws& draws) {
+  std::map<std::uint64_t, Seeds> splits;
+  for (const auto& [unit, values] : draws.units) {
+    splits[unit.split].push_back(&values);
+  }
+  return splits;
+}
+
 // At each place, of all seeds but one; of all where `without` is none of them. Not a number where no seed has one.
 std::vector<double> means_of(const Seeds& seeds, std::size_t without) {
   std::vector<double> means(seeds.front()->size());
@@ -88,6 +96,16 @@ Verdict verdict_of(double p_wrong, double p_right, double tail) {
   return p_right <= tail ? Verdict::kFails : Verdict::kUndecided;
 }
 
+bool has_any(const Draws& draws) {
+  if (!draws.has_splits) {
+    return !draws.units.empty();
+  }
+  return std::ranges::any_of(by_split(draws), [](const auto& entry) {
+    const Seeds& seeds = entry.second;
+    return std::ranges::none_of(means_of(seeds, seeds.size()), [](double mean) { return std::isnan(mean); });
+  });
+}
+
 std::optional<Evidence> evidence_of(const Draws& draws, const Statistic& statistic, double tail) {
   std::vector<double> numbers;
   if (!draws.has_splits) {
@@ -103,13 +121,9 @@ std::optional<Evidence> evidence_of(const Draws& draws, const Statistic& statist
                     .has_splits = false,
                     .seeds = static_cast<int>(numbers.size())};
   }
-  std::map<std::uint64_t, Seeds> splits;
-  for (const auto& [unit, values] : draws.units) {
-    splits[unit.split].push_back(&values);
-  }
   std::vector<measures::Stratum> strata;
   Evidence evidence;
-  for (const auto& [split, seeds] : splits) {
+  for (const auto& [split, seeds] : by_split(draws)) {
     if (const measures::Stratum stratum = stratum_of(seeds, statistic); !std::isnan(stratum.value)) {
       strata.push_back(stratum);
       numbers.push_back(stratum.value);

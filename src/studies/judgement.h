@@ -58,6 +58,9 @@ struct Evidence {
   int seeds = 0;  // units
 };
 
+// Whether some split, or trial, has a number at every place.
+bool has_any(const Draws& draws);
+
 // The ends of the intervals err with a chance of `tail` each. Nothing without draws.
 std::optional<Evidence> evidence_of(const Draws& draws, const Statistic& statistic, double tail = measures::kTail);
 
