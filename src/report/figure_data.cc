@@ -137,23 +137,44 @@ ordered_json chosen_json(const std::vector<const Cell*>& cells) {
   return chosen;
 }
 
+// What guessing reaches on the very rows that an accuracy is about: a line along x in every panel. It may change along
+// x, since what is left for testing is not the same at every ratio.
 ordered_json baseline_json(const Findings& findings, const std::vector<const Cell*>& cells, const Figure& figure) {
   ordered_json lines = ordered_json::array();
-  const std::vector<std::string> names = studies::axis_values(findings, cells, "task");
-  const std::map<std::string, experiments::TaskFacts> tasks = findings.plan().tasks();
-  for (const std::string& name : names) {
-    const bool by_panel = figure.panel == "task";
-    if (!by_panel && names.size() > 1) {
+  for (const std::string& name : figure.measures) {
+    const experiments::Measure& measure = *experiments::find_measure(name);
+    if (!measure.is_accuracy()) {
       continue;
     }
-    const auto facts = tasks.find(name);
-    if (facts == tasks.end() || !facts->second.always_zero) {
-      continue;
+    std::map<std::pair<std::string, std::string>, std::map<std::string, std::vector<const Cell*>>> panels;
+    for (const Cell* cell : cells) {
+      panels[{figure.panel.empty() ? "" : findings.value(*cell, figure.panel),
+              figure.row.empty() ? "" : findings.value(*cell, figure.row)}][findings.value(*cell, figure.x)]
+          .push_back(cell);
     }
-    const double rate = *facts->second.always_zero;
-    lines.push_back({{"panel", by_panel ? ordered_json(name) : ordered_json(nullptr)},
-                     {"value", rate},
-                     {"label", fmt::format("always 0: {:.4g} %", rate)}});
+    for (const auto& [place, points] : panels) {
+      const auto& [panel, row] = place;
+      ordered_json line;
+      line["measure"] = name;
+      line["panel"] = nullptr;
+      line["row"] = nullptr;
+      if (!figure.panel.empty()) {
+        line["panel"] = panel_text(findings, figure.panel, panel);
+      }
+      if (!figure.row.empty()) {
+        line["row"] = panel_text(findings, figure.row, row);
+      }
+      line["points"] = ordered_json::array();
+      for (const auto& [x, here] : points) {
+        const studies::UnitValues rates = studies::unit_values(here, measure.chance);
+        if (!rates.empty()) {
+          line["points"].push_back({{"x", axis_number(x)}, {"value", studies::combine_units(rates).mean}});
+        }
+      }
+      if (!line["points"].empty()) {
+        lines.push_back(std::move(line));
+      }
+    }
   }
   return lines;
 }
@@ -210,7 +231,9 @@ ordered_json drawn_figure(const Findings& findings, const Figure& figure) {
   for (const std::string& name : figure.measures) {
     json["measures"].push_back(measure_json(*experiments::find_measure(name)));
   }
-  json["baseline"] = baseline_json(findings, cells, figure);
+  if (!heatmap) {
+    json["baseline"] = baseline_json(findings, cells, figure);
+  }
 
   const std::vector<std::string> axes = {figure.x, figure.y, figure.panel, figure.row, figure.series};
   std::map<std::vector<std::string>, std::vector<const Cell*>> points;

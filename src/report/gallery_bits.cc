@@ -11,6 +11,7 @@
 #include "measures/specialisation.h"
 #include "models/blueprint.h"
 #include "models/learned_routing.h"
+#include "report/network_view.h"
 #include "report/wiring_picture.h"
 #include "tasks/task_cache.h"
 
@@ -50,7 +51,8 @@ struct Drawing {
 
   void add_slot(int level, int slot, std::size_t slot_number) {
     ordered_json& node =
-        picture.add_node(WiringPicture::node_id(level, slot), "module", level, slot, fmt::format("{}.{}", level, slot));
+        picture.add_node(WiringPicture::node_id(level, slot), "module", level, slot,
+                         slot_name(static_cast<std::size_t>(level) - 1, static_cast<std::size_t>(slot)));
     if (!routing.modules.empty()) {
       node["pool"] = routing.modules[static_cast<std::size_t>(level) - 1][static_cast<std::size_t>(slot)];
     }

@@ -16,6 +16,7 @@
 #include "models/images/image_blueprint.h"
 #include "models/images/image_samples.h"
 #include "models/learned_routing.h"
+#include "report/network_view.h"
 #include "report/wiring_picture.h"
 #include "tasks/task_cache.h"
 
@@ -108,7 +109,7 @@ class ImageDrawing {
     for (int level = 0; level < levels; ++level) {
       for (int slot = 0; slot < static_cast<int>(learned_.bits.inputs[level].size()); ++slot) {
         ordered_json& node = picture_.add_node(WiringPicture::node_id(level + 2, slot), "module", level + 2, slot,
-                                               fmt::format("{}.{}", level + 1, slot));
+                                               slot_name(level, slot));
         if (!learned_.bits.modules.empty()) {
           node["pool"] = learned_.bits.modules[level][slot];
         }

@@ -210,7 +210,7 @@ std::string describe_sizes(const TaskSuite& suite) {
   }
   std::vector<std::string> members;
   for (const std::string& operation : true_pool(suite)) {
-    members.push_back(fmt::format("{} {}", members.size(), operation));
+    members.push_back(fmt::format("{} {}", members.size() + 1, operation));
   }
   return "\nSizes of a matching network\n" + entry("modules", fmt::format("[{}]", fmt::join(sizes->modules, ", "))) +
          entry("slots", fmt::format("[{}]", fmt::join(sizes->slots, ", "))) +

@@ -69,7 +69,7 @@ TaskView view_task(const models::SavedSnapshot& snapshot, int task_index) {
         reads.push_back(below[pick]);
       }
       const std::string module =
-          shape.pool > 0 ? fmt::format("module {}", routing.modules[level][slot]) : std::string("own module");
+          shape.pool > 0 ? fmt::format("module {}", routing.modules[level][slot] + 1) : std::string("own module");
       slots.push_back({slot_name(level, slot), fmt::format("{} of {}", module, join_text(reads, ", ")),
                        level < gates.size()
                            ? computes_text(values.slots[all.size() + slot], task.graph->levels[level], gates[level])
@@ -94,9 +94,6 @@ TaskView view_task(const models::SavedSnapshot& snapshot, int task_index) {
   return view;
 }
 
-std::string slot_name(std::size_t level, std::size_t slot) {
-  return level < 23 ? fmt::format("{}{}", static_cast<char>('a' + level), slot)
-                    : fmt::format("L{}.{}", level + 1, slot);
-}
+std::string slot_name(std::size_t level, std::size_t slot) { return fmt::format("s{}.{}", level + 1, slot + 1); }
 
 }  // namespace modlab::report

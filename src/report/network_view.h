@@ -24,7 +24,7 @@ struct TaskView {
 
 TaskView view_task(const models::SavedSnapshot& snapshot, int task_index);
 
-// Slots are named as the papers name gates: a0, a1 on the first level, b0 on the second.
+// "s2.1": the first slot of the second level. Gates have names of the task's own.
 std::string slot_name(std::size_t level, std::size_t slot);
 
 }  // namespace modlab::report

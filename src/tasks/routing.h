@@ -15,9 +15,9 @@ struct Routing {
   bool outputs_from_all_levels = false;
 };
 
-// "L1: (0,1),(2,3); L2: (0,1); out: (0)", the form in which the published routing tables are written.
+// "L1: (1,2),(3,4); L2: (1,2); out: (1)": which values of the level below each slot reads, counted from 1.
 std::string wiring_text(const Routing& routing);
-// "L1: 0,0; L2: 1": the pool member of each slot.
+// "L1: 1,1; L2: 2": the pool member of each slot.
 std::string modules_text(const Routing& routing);
 
 }  // namespace modlab::tasks

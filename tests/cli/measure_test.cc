@@ -38,7 +38,7 @@ TEST_F(Measure, AKnownStructureIsFound) {
   EXPECT_EQ(measured(file, {"--snapshot", "last"})["flops"]["updates"], 9 * 200);
 
   const std::string text = output({"measure", file, "--relaxed"});
-  for (const char* part : {"Edit distance to the true graph: 0 (relaxed: 0)", "slot a0", "slot b1",
+  for (const char* part : {"Edit distance to the true graph: 0 (relaxed: 0)", "slot s1.1", "slot s2.2",
                            "Specialisation of level 1", "the paper's count", "of the whole truth table"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }

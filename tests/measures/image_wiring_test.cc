@@ -68,7 +68,7 @@ int by_permutations(const Routing& learned, const Routing& truth, int& tried) {
 }
 
 TEST(ImageWiring, TheTruth) {
-  EXPECT_EQ(wiring_text(truth()), "L1: (0),(0),(0),(1),(1),(1); L2: (0,3),(1,4),(2,5); L3: (0,1),(1,2); out: (0,1)");
+  EXPECT_EQ(wiring_text(truth()), "L1: (1),(1),(1),(2),(2),(2); L2: (1,4),(2,5),(3,6); L3: (1,2),(2,3); out: (1,2)");
   EXPECT_EQ(wiring_of(truth(), 2).edge_count(), 18);
   EXPECT_EQ(distance(truth()), 0);
   EXPECT_EQ(wiring_text(with_image_level({0, 1}, 3, kBits)), wiring_text(truth()));
@@ -138,7 +138,7 @@ TEST(ImageWiring, RandomRoutingsAgainstAllPermutations) {
 TEST(ImageWiring, AValueThatIsPassedOn) {
   const tasks::TaskSuite suite = tasks::parse_task_yaml(
       "images: 2\ndigits: 2\nlevels:\n  - h: ID a0\n    g: XOR a0 b0\noutputs: [h, g]\n", "t", "t.yaml");
-  EXPECT_EQ(wiring_text(true_image_routing(suite)), "L1: (0),(1); L2: (0),(0,1); out: (0,1)");
+  EXPECT_EQ(wiring_text(true_image_routing(suite)), "L1: (1),(2); L2: (1),(1,2); out: (1,2)");
   const Routing learned = with_image_level({0, 1}, 1, {{{{1, 0}, {0, 1}}}, {}, {0, 1}});
   EXPECT_EQ(edit_distance(learned, true_image_routing(suite), 2).distance, 0);
 }

@@ -217,11 +217,20 @@ TEST(FigureData, LinesHaveAPointForEachCell) {
   const ordered_json& dense = row_of(figure, {{"x", 0.3}, {"panel", "depth1"}, {"series", "dense"}});
   EXPECT_DOUBLE_EQ(dense["values"]["test_accuracy"]["mean"].get<double>(), 73);
   EXPECT_FALSE(dense["values"].contains("edit_distance"));
-  // Always answering 0.
+  // What guessing reaches on the test rows at hand, in each panel.
   ASSERT_EQ(figure["baseline"].size(), 2U);
+  EXPECT_EQ(figure["baseline"][0]["measure"], "test_accuracy");
   EXPECT_EQ(figure["baseline"][0]["panel"], "depth1");
-  EXPECT_EQ(figure["baseline"][0]["value"], 50);
-  EXPECT_EQ(figure["baseline"][1]["value"], 75);
+  EXPECT_TRUE(figure["baseline"][0]["row"].is_null());
+  // Of 46 and 32 test bits, on the mean of two splits; at depth 2 a quarter of all bits are ones, and of these.
+  const ordered_json& shallow = figure["baseline"][0]["points"];
+  ASSERT_EQ(shallow.size(), 2U);
+  EXPECT_EQ(shallow[0]["x"], 0.3);
+  EXPECT_NEAR(shallow[0]["value"].get<double>(), 100 * 27.5 / 46, 1e-9);
+  EXPECT_NEAR(shallow[1]["value"].get<double>(), 100 * 18.0 / 32, 1e-9);
+  EXPECT_EQ(figure["baseline"][1]["panel"], "depth2");
+  EXPECT_EQ(figure["baseline"][1]["points"],
+            ordered_json::parse(R"([{"x": 0.3, "value": 75.0}, {"x": 0.5, "value": 75.0}])"));
   ASSERT_EQ(figure["measures"].size(), 3U);
   EXPECT_EQ(figure["measures"][0]["domain"], ordered_json({0, 100}));
   EXPECT_EQ(figure["measures"][1]["log"], true);
@@ -239,8 +248,7 @@ TEST(FigureData, HeatMapsAndBars) {
   ASSERT_EQ(heat["rows"].size(), 8U) << "rates are not tuned here: they are the axis";
   const ordered_json& cell = row_of(heat, {{"x", 0.01}, {"y", 0.3}, {"panel", "modular"}});
   EXPECT_EQ(cell["values"]["test_accuracy"]["mean"], 20);
-  ASSERT_EQ(heat["baseline"].size(), 1U);
-  EXPECT_TRUE(heat["baseline"][0]["panel"].is_null());
+  EXPECT_TRUE(heat["baseline"].empty()) << "nowhere to draw a line";
   const ordered_json& bars = figures[2];
   EXPECT_EQ(bars["kind"], "bars");
   EXPECT_EQ(bars["row"]["order"], ordered_json({"training ratio 0.3", "training ratio 0.5"}));

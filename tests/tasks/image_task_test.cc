@@ -49,8 +49,8 @@ TEST(MnistXorAnd, RoutingAndSizesAreThePublishedOnes) {
   const TaskSuite suite = load_task("mnist-xor-and");
   EXPECT_EQ(suite.tasks[0].input_names, (std::vector<std::string>{"a2", "a1", "a0", "b2", "b1", "b0"}));
   const Routing routing = true_routing(suite, true, 2).front();
-  EXPECT_EQ(wiring_text(routing), "L1: (0,3),(1,4),(2,5); L2: (0,1),(1,2); out: (0,1)");
-  EXPECT_EQ(modules_text(routing), "L1: 0,0,0; L2: 1,1");
+  EXPECT_EQ(wiring_text(routing), "L1: (1,4),(2,5),(3,6); L2: (1,2),(2,3); out: (1,2)");
+  EXPECT_EQ(modules_text(routing), "L1: 1,1,1; L2: 2,2");
   EXPECT_DOUBLE_EQ(always_zero_accuracy(suite), 0.75);
 }
 

@@ -16,12 +16,12 @@ struct Expected {
 
 TEST(TrueRouting, PublishedTables) {
   const Expected tables[] = {
-      {"depth1", "L1: (0,1),(2,3); out: (0,1)", "L1: 0,0"},
-      {"depth2", "L1: (0,1),(2,3),(4,5); L2: (0,1),(1,2); out: (0,1)", "L1: 0,0,0; L2: 1,1"},
-      {"depth3", "L1: (0,1),(2,3),(4,5); L2: (0,1),(1,2),(0,2); L3: (0,2),(1,2); out: (0,1)",
-       "L1: 0,0,0; L2: 1,1,1; L3: 2,2"},
-      {"B", "L1: (0,2),(3,4),(1,5); L2: (0,1),(1,2); out: (0,1)", "L1: 0,0,0; L2: 1,1"},
-      {"C", "L1: (0,2),(4,5),(0,1),(3,4); L2: (0,1),(2,3); out: (0,1)", "L1: 0,1,1,0; L2: 2,2"},
+      {"depth1", "L1: (1,2),(3,4); out: (1,2)", "L1: 1,1"},
+      {"depth2", "L1: (1,2),(3,4),(5,6); L2: (1,2),(2,3); out: (1,2)", "L1: 1,1,1; L2: 2,2"},
+      {"depth3", "L1: (1,2),(3,4),(5,6); L2: (1,2),(2,3),(1,3); L3: (1,3),(2,3); out: (1,2)",
+       "L1: 1,1,1; L2: 2,2,2; L3: 3,3"},
+      {"B", "L1: (1,3),(4,5),(2,6); L2: (1,2),(2,3); out: (1,2)", "L1: 1,1,1; L2: 2,2"},
+      {"C", "L1: (1,3),(5,6),(1,2),(4,5); L2: (1,2),(3,4); out: (1,2)", "L1: 1,2,2,1; L2: 3,3"},
   };
   for (const Expected& expected : tables) {
     SCOPED_TRACE(expected.name);
@@ -41,19 +41,19 @@ TEST(TrueRouting, SuitesShareModulesAndFillSpareOnes) {
   const std::vector<Routing> own = true_routing(suite, false, 2);
   ASSERT_EQ(own.size(), 3U);
   EXPECT_EQ(wiring_text(own[0]),
-            "L1: (0,1),(2,3),(4,5),(0,1),(0,1),(0,1); L2: (0,1),(1,2),(0,1),(0,1),(0,1),(0,1); out: (0,1)");
+            "L1: (1,2),(3,4),(5,6),(1,2),(1,2),(1,2); L2: (1,2),(2,3),(1,2),(1,2),(1,2),(1,2); out: (1,2)");
   EXPECT_EQ(wiring_text(own[1]),
-            "L1: (0,1),(0,1),(0,1),(0,2),(3,4),(1,5); L2: (0,1),(0,1),(3,4),(4,5),(0,1),(0,1); out: (2,3)");
+            "L1: (1,2),(1,2),(1,2),(1,3),(4,5),(2,6); L2: (1,2),(1,2),(4,5),(5,6),(1,2),(1,2); out: (3,4)");
   // C brings nothing new on level 1: OR(0,2) is module 3, XOR(4,5) 2, XOR(0,1) 0, OR(3,4) 4.
   EXPECT_EQ(wiring_text(own[2]),
-            "L1: (0,1),(0,1),(4,5),(0,2),(3,4),(0,1); L2: (0,1),(0,1),(0,1),(0,1),(3,2),(0,4); out: (4,5)");
+            "L1: (1,2),(1,2),(5,6),(1,3),(4,5),(1,2); L2: (1,2),(1,2),(1,2),(1,2),(4,3),(1,5); out: (5,6)");
   const std::vector<Routing> shared = true_routing(suite, true, 2);
-  EXPECT_EQ(wiring_text(shared[0]), "L1: (0,1),(2,3),(4,5),(0,1); L2: (0,1),(1,2); out: (0,1)");
-  EXPECT_EQ(wiring_text(shared[1]), "L1: (0,2),(3,4),(1,5),(0,1); L2: (0,1),(1,2); out: (0,1)");
-  EXPECT_EQ(wiring_text(shared[2]), "L1: (0,2),(4,5),(0,1),(3,4); L2: (0,1),(2,3); out: (0,1)");
-  EXPECT_EQ(modules_text(shared[0]), "L1: 0,0,0,0; L2: 2,2");
-  EXPECT_EQ(modules_text(shared[1]), "L1: 1,1,1,0; L2: 2,2");
-  EXPECT_EQ(modules_text(shared[2]), "L1: 1,0,0,1; L2: 2,2");
+  EXPECT_EQ(wiring_text(shared[0]), "L1: (1,2),(3,4),(5,6),(1,2); L2: (1,2),(2,3); out: (1,2)");
+  EXPECT_EQ(wiring_text(shared[1]), "L1: (1,3),(4,5),(2,6),(1,2); L2: (1,2),(2,3); out: (1,2)");
+  EXPECT_EQ(wiring_text(shared[2]), "L1: (1,3),(5,6),(1,2),(4,5); L2: (1,2),(3,4); out: (1,2)");
+  EXPECT_EQ(modules_text(shared[0]), "L1: 1,1,1,1; L2: 3,3");
+  EXPECT_EQ(modules_text(shared[1]), "L1: 2,2,2,1; L2: 3,3");
+  EXPECT_EQ(modules_text(shared[2]), "L1: 2,1,1,2; L2: 3,3");
 }
 
 TEST(TrueSizes, PublishedSuites) {
@@ -88,11 +88,11 @@ TEST(TrueSizes, WhatOneModuleCanComputeIsOneMember) {
   EXPECT_EQ(sizes.pool, 3);
   EXPECT_EQ(true_pool(suite), (std::vector<std::string>{"AND", "AND with 1 negated", "NAND"}));
   EXPECT_EQ(wiring_text(true_routing(suite, false, 2)[0]),
-            "L1: (0,1),(0,1),(1,0),(0,1),(0,1),(0,1); out: (0,1,2,3,4,5)");
+            "L1: (1,2),(1,2),(2,1),(1,2),(1,2),(1,2); out: (1,2,3,4,5,6)");
   // A member that negates its second input reads x1 first where x0 is negated.
   const Routing shared = true_routing(suite, true, 2)[0];
-  EXPECT_EQ(wiring_text(shared), "L1: (0,1),(0,1),(1,0),(1,0),(0,1),(0,1); out: (0,1,2,3,4,5)");
-  EXPECT_EQ(modules_text(shared), "L1: 0,1,0,1,1,2");
+  EXPECT_EQ(wiring_text(shared), "L1: (1,2),(1,2),(2,1),(2,1),(1,2),(1,2); out: (1,2,3,4,5,6)");
+  EXPECT_EQ(modules_text(shared), "L1: 1,2,1,2,2,3");
 }
 
 constexpr const char* kAdder = R"(inputs: [a1, a0, b1, b0]
@@ -108,8 +108,8 @@ TEST(TrueRouting, GatesThatNeedLessThanModulesRead) {
   for (const int fan_in : {2, 3}) {
     const Routing shared = true_routing(suite, true, fan_in)[0];
     EXPECT_EQ(wiring_text(shared),
-              "L1: (1,3),(1,3),(0,2),(0,2); L2: (0),(2,1),(2,1),(3); L3: (0),(1),(2,3); out: (0,1,2)");
-    EXPECT_EQ(modules_text(shared), "L1: 0,1,0,1; L2: 2,0,1,2; L3: 2,2,3");
+              "L1: (2,4),(2,4),(1,3),(1,3); L2: (1),(3,2),(3,2),(4); L3: (1),(2),(3,4); out: (1,2,3)");
+    EXPECT_EQ(modules_text(shared), "L1: 1,2,1,2; L2: 3,1,2,3; L3: 3,3,4");
     EXPECT_EQ(wiring_text(true_routing(suite, false, fan_in)[0]), wiring_text(shared));
   }
   EXPECT_EQ(true_pool(suite), (std::vector<std::string>{"XOR", "AND", "ID", "OR"}));
@@ -122,7 +122,7 @@ TEST(TrueRouting, GatesOfTwoAndOfThreeAreDifferentMembers) {
       "inputs: 3\nlevels:\n  - {a: AND x0 x1, b: AND x0 x1 x2, c: NOT x2, d: ID x1}\noutputs: [a, b, c, d]\n", "t",
       "t.yaml");
   EXPECT_EQ(true_pool(suite), (std::vector<std::string>{"AND of 2", "AND of 3", "NOT", "ID"}));
-  EXPECT_EQ(wiring_text(true_routing(suite, true, 3)[0]), "L1: (0,1),(0,1,2),(2),(1); out: (0,1,2,3)");
+  EXPECT_EQ(wiring_text(true_routing(suite, true, 3)[0]), "L1: (1,2),(1,2,3),(3),(2); out: (1,2,3,4)");
   EXPECT_EQ(widest_gate(suite), 3);
 }
 

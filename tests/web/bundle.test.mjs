@@ -55,9 +55,16 @@ test("lines are told from their background, in light and dark, in every architec
   for (const { name } of report.overview.series) {
     assert.ok(palette.contrast(style(name).light, palette.kLightLook.paper) >= 3, `${name} on light`);
     assert.ok(palette.contrast(style(name).dark, palette.kDarkLook.paper) >= 3, `${name} on dark`);
-    seen.add(JSON.stringify(style(name)));
+    seen.add(JSON.stringify([style(name).shape, style(name).dash]));
   }
-  assert.equal(seen.size, report.overview.series.length, "no two look the same");
+  assert.equal(seen.size, report.overview.series.length, "no two look the same without colour");
+  const many = Array.from({ length: 20 }, (_, at) => ({ name: `kind ${at}` }));
+  const unknown = palette.makePalette({ ...report, overview: { ...report.overview, series: many } });
+  const looks = many.map(({ name }) => `${unknown(name).shape} ${unknown(name).dash}`);
+  assert.equal(new Set(looks).size, many.length, "nor do names that mean nothing");
+  const few = many.slice(0, 8);
+  const bars = palette.makePalette({ ...report, figures: [], gallery: [], chosen: [], overview: { series: few } });
+  assert.equal(new Set(few.map(({ name }) => bars(name).shape)).size, few.length, "bars have no dashes");
   for (const look of [palette.kLightLook, palette.kDarkLook]) {
     for (let step = 0; step <= 20; ++step) {
       for (const cell of [palette.rampColour(look, step / 20), palette.divergingColour(look, step / 20)]) {

@@ -77,11 +77,14 @@ const testAndTrain = [
   measure("test", "Test accuracy", "%", { domain: [40, 100] }),
   measure("train", "Train accuracy", "%", { domain: [40, 100] }),
 ];
-const baselines = tasks.map((task) => ({
-  panel: task.name,
-  value: task.base_rate,
-  label: `always 0: ${task.base_rate} %`,
-}));
+// What guessing reaches: the same everywhere, or with every step along x a little more.
+const baselineOf = (panel, xs, value, step = 0) =>
+  testAndTrain.map(({ name }) => ({
+    measure: name,
+    panel,
+    row: null,
+    points: xs.map((x, at) => ({ x, value: value + step * at })),
+  }));
 
 function makeWorld(seed) {
   const random = makeRandom(seed);
@@ -156,7 +159,7 @@ function figures(world) {
       panel: depth,
       series: by(all),
       measures: testAndTrain,
-      baseline: baselines,
+      baseline: tasks.flatMap((task, at) => baselineOf(task.name, ratios, task.base_rate, at === 0 ? 1.5 : 0)),
       rows: byDepthAndRatio(world, all, accuracies),
     },
     {
@@ -224,7 +227,7 @@ function figures(world) {
         "modular, gumbel sample",
       ]),
       measures: testAndTrain,
-      baseline: [{ panel: null, value: 75, label: "always 0: 75 %" }],
+      baseline: baselineOf(null, ratios, 75),
       rows: ["modular, top-k", "modular, gumbel batch", "modular, gumbel sample"].flatMap((series, kind) =>
         ratios.map((at) => ({
           x: at,
@@ -245,7 +248,7 @@ function figures(world) {
       panel: axis("ratio", "Ratio"),
       series: axis("selection", "Selection", true, ["modular, gumbel batch", "modular-shared, gumbel batch"]),
       measures: testAndTrain,
-      baseline: [{ panel: null, value: 75, label: "always 0: 75 %" }],
+      baseline: ["ratio 0.3", "ratio 0.5"].flatMap((panel) => baselineOf(panel, [0.1, 0.5, 1, 2, 5], 75)),
       rows: ["modular, gumbel batch", "modular-shared, gumbel batch"].flatMap((series) =>
         ["ratio 0.3", "ratio 0.5"].flatMap((panel) =>
           [0.1, 0.5, 1, 2, 5].map((tau, at) => ({
@@ -305,7 +308,7 @@ function figures(world) {
         "modular, 9 modules",
       ]),
       measures: testAndTrain,
-      baseline: [{ panel: null, value: 75, label: "always 0: 75 %" }],
+      baseline: baselineOf(null, ratios, 75),
       rows: ["modular", "modular, 3 modules", "modular, 6 modules", "modular, 9 modules"].flatMap((series, kind) =>
         ratios.map((at) => ({
           x: at,

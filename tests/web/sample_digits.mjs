@@ -333,7 +333,12 @@ function figure(random) {
       measure("seen_accuracy", "Accuracy on seen combinations", "%", [40, 100]),
       measure("image_specialisation", "Specialisation of image modules", "", [0, 1]),
     ],
-    baseline: [{ panel: null, value: 75, label: "always 0: 75 %" }],
+    baseline: ["unseen_accuracy", "seen_accuracy"].map((name) => ({
+      measure: name,
+      panel: null,
+      row: null,
+      points: [0.2, 0.4, 0.6].map((x) => ({ x, value: 75 })),
+    })),
     rows: series.flatMap((name, at) =>
       [0.2, 0.4, 0.6].map((x) => ({
         x,

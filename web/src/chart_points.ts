@@ -25,6 +25,7 @@ export interface Point {
 export interface Panel {
   title: string;
   name: string | null; // the value of figure.panel
+  row: string | null; // the value of figure.row
   points: Point[];
 }
 
@@ -88,6 +89,7 @@ export function panelsOf(figure: ChartFigure, points: Point[]): Panel[] {
     names.map((name) => ({
       title: [title(figure.row, row), title(figure.panel, name)].filter(Boolean).join(" · "),
       name: name === null ? null : String(name),
+      row: row === null ? null : String(row),
       points: points.filter((point) => {
         const source = figure.rows[point.key];
         return (source?.panel ?? null) === name && (source?.row ?? null) === row;

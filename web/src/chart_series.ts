@@ -73,7 +73,7 @@ export function lineLayers(panel: Panel, names: string[], x: Spec, y: Spec, opti
 }
 
 export function barLayers(names: string[], x: Spec, y: Spec, domain: [number, number], options: ChartOptions): Spec[] {
-  const { colour } = seriesEncodings(names, options);
+  const { colour, shape } = seriesEncodings(names, options);
   const offset =
     names.length > 1
       ? { xOffset: { field: "series", type: "nominal", sort: names, scale: { paddingInner: 0.08 } } }
@@ -103,6 +103,23 @@ export function barLayers(names: string[], x: Spec, y: Spec, domain: [number, nu
       mark: { type: "rule", strokeWidth: 1.3, color: options.look.ink },
       encoding: { x, y: { ...scaleOnly, field: "low" }, y2: { field: "high" }, ...offset, ...opacity(options, 0.85) },
     },
+    // On top of each bar the point that its series has in lines, so that bars are told apart without colour.
+    ...(names.length > 1
+      ? [
+          {
+            transform: [...shown(options), { calculate: "datum.high === null ? datum.mean : datum.high", as: "top" }],
+            mark: { type: "point", filled: true, size: 20, yOffset: -6 },
+            encoding: {
+              x,
+              y: { ...scaleOnly, field: "top" },
+              ...offset,
+              color: colour,
+              shape,
+              ...opacity(options, 1),
+            },
+          },
+        ]
+      : []),
   ];
 }
 
@@ -138,6 +155,10 @@ export function seriesLegend(figure: ChartFigure, options: ChartOptions, width: 
         {
           mark: { type: "point", filled: true, shape: "square", size: 130 },
           encoding: { x: raw("middle"), y: raw("y"), color: colour },
+        },
+        {
+          mark: { type: "point", filled: true, size: 30, color: options.look.paper },
+          encoding: { x: raw("middle"), y: raw("y"), shape },
         },
       ]
     : [

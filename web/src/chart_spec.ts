@@ -43,12 +43,14 @@ function panelSpec(place: Place): Spec {
   const { figure, panel, sizes, points, options } = place;
   const bars = figure.kind === "bars";
   const names = figure.series ? seriesOf(figure) : [kOnlySeries];
-  const baselines = baselinesOf(figure, options.measure).map((line) => line.value);
+  const baselines = baselinesOf(figure, options.measure).flatMap((line) =>
+    line.points.map((point) => point.value),
+  );
   const domain = valueDomain(points, options.measure, baselines, bars);
   const x = xEncoding(figure, place.lowest, bars, sizes.width);
   const y = yEncoding(options.measure, domain, place.leftmost, sizes.height);
   const marks = bars ? barLayers(names, x, y, domain, options) : lineLayers(panel, names, x, y, options);
-  const baseline = baselineLayers(place, domain);
+  const baseline = baselineLayers(place, domain, x);
   const nothing = {
     data: { values: [{}] },
     mark: { type: "text", color: options.look.muted, fontSize: 11 },

@@ -139,6 +139,33 @@ function familiesOf(report: Report): Map<string, string[]> {
   return families;
 }
 
+// No two series with the same point, as long as there are points; then none with the same point and dash. Architectures
+// keep their own.
+function toldApartWithoutColour(styles: Map<string, Style>): Map<string, Style> {
+  const isPlain = (name: string): boolean => kArchitectures.some((architecture) => architecture.name === name);
+  const names = [...styles.keys()].sort((one, other) => Number(isPlain(other)) - Number(isPlain(one)));
+  const shapes = new Set<string>();
+  const looks = new Set<string>();
+  const lookOf = (style: Style): string => `${style.shape} ${style.dash.join(" ")}`;
+  const apart = new Map<string, Style>();
+  for (const name of names) {
+    let style = styles.get(name)!;
+    if (shapes.has(style.shape)) {
+      const free = kShapes.find((shape) => !shapes.has(shape));
+      const others = kShapes.flatMap((shape) => kDashes.map((dash) => ({ ...style, shape, dash })));
+      style = free
+        ? { ...style, shape: free }
+        : looks.has(lookOf(style))
+          ? (others.find((other) => !looks.has(lookOf(other))) ?? style)
+          : style;
+    }
+    shapes.add(style.shape);
+    looks.add(lookOf(style));
+    apart.set(name, style);
+  }
+  return apart;
+}
+
 export type Palette = (series: string) => Style;
 
 export function makePalette(report: Report): Palette {
@@ -166,7 +193,8 @@ export function makePalette(report: Report): Palette {
       members.forEach((name) => styles.set(name, variantStyle(kSpare[spare++ % kSpare.length] ?? kDense, 0, 1)));
     }
   }
-  return (series) => styles.get(series) ?? variantStyle(kDense, 0, 1);
+  const apart = toldApartWithoutColour(styles);
+  return (series) => apart.get(series) ?? variantStyle(kDense, 0, 1);
 }
 
 export interface Look {

@@ -13,7 +13,8 @@ function trainedItems(report: Report): Child {
     item(
       "Accuracy",
       "The share of output bits that are right, at the first epoch with the best validation accuracy. The",
-      "dashed line is the score of a network that always answers 0; a curve near it has learned nothing.",
+      "dashed line is what guessing reaches: always the same answer, on the very rows that are judged. A curve near it",
+      "has learned nothing.",
     ),
     report.gallery.some((network) => network.images)
       ? item(

@@ -95,9 +95,17 @@ export interface Figure {
   row: Axis | null; // a second facet: rows of panels
   series: Axis | null;
   measures: Measure[]; // the first one is shown first
-  baseline: { panel: string | null; value: number; label: string }[];
+  baseline: Baseline[];
   rows: Row[];
   table?: { columns: string[]; rows: (string | number | null)[][]; notes: string[] } | null;
+}
+
+// What guessing reaches on the rows that an accuracy is about.
+export interface Baseline {
+  measure: string;
+  panel: string | null;
+  row: string | null;
+  points: { x: number | string; value: number }[];
 }
 
 export interface Axis {

@@ -23,7 +23,7 @@ function drawSlots(graph: RoutingGraph, placed: Map<string, Placed>): { frames: 
     }
     const left = first.x - first.width / 2 - kSlotPadding;
     const top = first.y - first.height / 2;
-    const pool = isNumber(first.node.pool) ? ` · m${first.node.pool}` : "";
+    const pool = isNumber(first.node.pool) ? ` · m${first.node.pool + 1}` : "";
     frames.push(
       svg("rect", {
         class: "slot",
@@ -115,8 +115,8 @@ function drawNode({ node, x, y, width, height }: Placed): SVGElement {
     ? `r ${node.correlation <= -0.005 ? "−" : ""}${Math.abs(node.correlation).toFixed(2)}`
     : "";
   const value = node.kind === "value";
-  const poolName = value ? `image module ${node.pool}` : width < 100 ? `m${node.pool}` : `module ${node.pool}`;
-  const pool = isNumber(node.pool) ? poolName : "";
+  const poolName = value ? "image module " : width < 100 ? "m" : "module ";
+  const pool = isNumber(node.pool) ? `${poolName}${node.pool + 1}` : "";
   const nothing = value ? "no bit" : "no gate";
   const title = [
     node.label,

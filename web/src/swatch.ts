@@ -1,4 +1,4 @@
-// A series as it looks in the charts: a piece of its line with its point.
+// A series as it looks in the charts: a piece of its line, or of its bar, with its point.
 import { svg } from "./dom";
 import type { Style } from "./palette";
 import { inkOn } from "./palette";
@@ -36,6 +36,11 @@ export function swatch(style: Style, block = false): SVGElement {
         "aria-hidden": "true",
       },
       svg("rect", { width: 12, height: 12, rx: 2, fill: "currentColor" }),
+      svg("path", {
+        class: "swatch-point",
+        d: kPoints[style.shape] ?? kPoints.circle,
+        transform: "translate(6 6) scale(0.9)",
+      }),
     );
   }
   return svg(
