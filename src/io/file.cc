@@ -71,7 +71,7 @@ bool is_first_look(const std::string& folder) {
 bool is_database(std::string path) {
   for (const std::string_view ending : {"-wal", "-shm", "-journal"}) {
     if (path.ends_with(ending)) {
-      path.resize(path.size() - ending.size());
+      path.erase(path.size() - ending.size());
       break;
     }
   }

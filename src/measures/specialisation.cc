@@ -14,7 +14,7 @@ namespace {
 // Deviations from the mean, scaled to length 1; all 0 where there are none. What is left of equal numbers after
 // rounding is no deviation.
 std::vector<double> standardised(std::span<const double> values) {
-  constexpr double kRounding = 1e-13;
+  constexpr double kNothing = 1e-13;
   const auto count = static_cast<double>(values.size());
   const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
   std::vector<double> deviations(values.begin(), values.end());
@@ -26,7 +26,7 @@ std::vector<double> standardised(std::span<const double> values) {
     squares += value * value;
   }
   const double length = std::sqrt(squares);
-  if (!std::isfinite(length) || length <= kRounding * size * std::sqrt(count)) {
+  if (!std::isfinite(length) || length <= kNothing * size * std::sqrt(count)) {
     std::ranges::fill(deviations, 0.0);
     return deviations;
   }

@@ -10,12 +10,12 @@
 namespace modlab::measures {
 namespace {
 
-constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
 // Around the first value, so that equal values have exactly their own mean.
 double mean_of(std::span<const double> values) {
   if (values.empty()) {
-    return kUndefined;
+    return kNoNumber;
   }
   double sum = 0;
   for (const double value : values) {
@@ -26,7 +26,7 @@ double mean_of(std::span<const double> values) {
 
 double sample_deviation(std::span<const double> values) {
   if (values.size() < 2) {
-    return kUndefined;
+    return kNoNumber;
   }
   const double mean = mean_of(values);
   double squares = 0;
@@ -71,7 +71,7 @@ MeanWithErrors combine(const std::vector<std::vector<double>>& groups) {
   }
   const auto splits = static_cast<double>(means.size());
   return {.mean = mean_of(means),
-          .error_within = means.empty() ? kUndefined : std::sqrt(squared_errors) / splits,
+          .error_within = means.empty() ? kNoNumber : std::sqrt(squared_errors) / splits,
           .error_between = sample_deviation(means) / std::sqrt(splits),
           .deviation = sample_deviation(all),
           .count = static_cast<int>(all.size())};
@@ -88,7 +88,7 @@ double slope(std::span<const double> x, std::span<const double> y) {
     products += (x[point] - mean_x) * (y[point] - mean_y);
     squares += (x[point] - mean_x) * (x[point] - mean_x);
   }
-  return squares > 0 ? products / squares : kUndefined;
+  return squares > 0 ? products / squares : kNoNumber;
 }
 
 std::optional<double> first_reaching(std::span<const double> x, std::span<const double> y, double level) {
