@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cli/arguments.h"
+#include "cli/data_rules.h"
 #include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "core/errors.h"
@@ -39,11 +40,12 @@ const std::vector<Option>& data_options() {
 
 void print_data_help() {
   print_help(
-      "modlab data: the images that networks learn from\n\n"
+      "modlab data: what networks learn from: images, and samples of rules\n\n"
       "  modlab data fetch mnist\n"
       "  modlab data fetch mnist --from ~/Downloads/mnist\n"
       "  modlab data show\n"
-      "  modlab data show --images train-images.gz,test-images.gz --labels train-labels.gz,test-labels.gz\n\n"
+      "  modlab data show --images train-images.gz,test-images.gz --labels train-labels.gz,test-labels.gz\n"
+      "  modlab data rules --help\n\n"
       "MNIST is fetched once, checked, and kept in the cache; whatever needs it and does not find it there fetches\n"
       "it by itself.\n\n{}",
       describe_options(data_options()));
@@ -236,6 +238,9 @@ int show(const Arguments& arguments) {
 }  // namespace
 
 int run_data(std::span<const std::string> words) {
+  if (!words.empty() && words.front() == "rules") {
+    return run_data_rules(words.subspan(1));
+  }
   const Arguments arguments(words, data_options());
   if (arguments.has("help") || arguments.positional().empty()) {
     print_data_help();
@@ -248,9 +253,9 @@ int run_data(std::span<const std::string> words) {
   if (what == "show") {
     return show(arguments);
   }
-  const std::string nearest = did_you_mean(what, std::vector<std::string>{"fetch", "show"});
+  const std::string nearest = did_you_mean(what, std::vector<std::string>{"fetch", "show", "rules"});
   throw ConfigError(
-      fmt::format("modlab data has no '{}'{}", what, nearest.empty() ? "; it has fetch and show" : nearest));
+      fmt::format("modlab data has no '{}'{}", what, nearest.empty() ? "; it has fetch, show and rules" : nearest));
 }
 
 }  // namespace modlab::cli

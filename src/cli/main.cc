@@ -22,6 +22,7 @@ namespace {
 using modlab::cli::blame_output;
 using modlab::cli::flush_output;
 using modlab::cli::run_bench;
+using modlab::cli::run_collapse;
 using modlab::cli::run_data;
 using modlab::cli::run_detect;
 using modlab::cli::run_export;
@@ -48,12 +49,13 @@ constexpr Verb kVerbs[] = {
     {"export", "the results of a study as CSV tables", &run_export},
     {"train", "train one network or thousands and show how well they generalise", &run_train},
     {"graph", "show a task: its gates, truth table, routing, and a picture", &run_graph},
-    {"data", "fetch MNIST, and show images and their labels", &run_data},
+    {"data", "fetch MNIST, show images, and write samples of rule-based data", &run_data},
     {"show", "show what a saved network has learned", &run_show},
     {"measure", "how near a saved network is to the true structure, and what it cost", &run_measure},
     {"sculpt", "prune trained networks to their skeleton and read their modules off it", &run_sculpt},
     {"detect", "the modules of any sparse layered network, how they came about, what they compute", &run_detect},
     {"structure", "how a network's weights join inputs and outputs: path products, tests of groups", &run_structure},
+    {"collapse", "whether modules specialise or collapse, from a matrix of their use by rule", &run_collapse},
     {"flops", "what training a network costs, without training it; the paper's Table 1", &run_flops},
     {"bench", "measure the engine on this machine, alone or against PyTorch", &run_bench},
 };

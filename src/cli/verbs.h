@@ -8,6 +8,7 @@
 namespace modlab::cli {
 
 int run_bench(std::span<const std::string> words);
+int run_collapse(std::span<const std::string> words);
 int run_data(std::span<const std::string> words);
 int run_detect(std::span<const std::string> words);
 int run_export(std::span<const std::string> words);

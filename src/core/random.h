@@ -52,7 +52,9 @@ enum class Stream : std::uint32_t {
   kInputNoise = 4,
   kGumbel = 5,
   kBootstrap = 6,
-  kTrainings = 7
+  kTrainings = 7,
+  kSamples = 8,      // what a sample shows
+  kSampleRules = 9,  // which rule it follows
 };
 
 inline Words4 stream_key(std::uint64_t seed, Stream stream) {

@@ -467,7 +467,82 @@ std::vector<NamedTensor> decode_npz(std::string_view bytes, const std::string& p
   return tensors;
 }
 
+namespace {
+
+template <typename T>
+void append(std::string& bytes, T number) {
+  bytes.append(reinterpret_cast<const char*>(&number), sizeof(T));
+}
+
+// An array with its header, which numpy wants to end at a multiple of 64 bytes.
+std::string encode_array(const NamedTensor& tensor) {
+  std::string shape;
+  for (const std::size_t extent : tensor.shape) {
+    shape += fmt::format("{}, ", extent);
+  }
+  std::string header = fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}), }}", shape);
+  constexpr std::size_t kUnit = 64;
+  const std::size_t before = kArrayMagic.size() + 2 + sizeof(std::uint16_t);
+  header.append((kUnit - (before + header.size() + 1) % kUnit) % kUnit, ' ');
+  header += '\n';
+  std::string bytes(kArrayMagic);
+  bytes += std::string("\x01\0", 2);
+  append(bytes, static_cast<std::uint16_t>(header.size()));
+  bytes += header;
+  bytes.append(reinterpret_cast<const char*>(tensor.values.data()), tensor.values.size() * sizeof(float));
+  return bytes;
+}
+
+}  // namespace
+
+std::string encode_npz(const std::vector<NamedTensor>& tensors) {
+  constexpr std::uint16_t kVersion = 20;  // of the zip format: 2.0
+  std::string file;
+  std::string directory;
+  for (const NamedTensor& tensor : tensors) {
+    const std::string array = encode_array(tensor);
+    const std::string name = tensor.name + std::string(kArraySuffix);
+    // What stands both before a member and in its line of the directory.
+    std::string common;
+    append(common, kVersion);
+    append(common, std::uint16_t{0});  // flags
+    append(common, kStored);
+    append(common, std::uint32_t{0x00210000});  // 1980-01-01, so that equal arrays are equal files
+    append(common, static_cast<std::uint32_t>(
+                       crc32_z(0, reinterpret_cast<const Bytef*>(array.data()), static_cast<z_size_t>(array.size()))));
+    append(common, static_cast<std::uint32_t>(array.size()));
+    append(common, static_cast<std::uint32_t>(array.size()));
+    append(common, static_cast<std::uint16_t>(name.size()));
+    append(common, std::uint16_t{0});  // more fields
+    directory += kEntryMagic;
+    append(directory, kVersion);
+    directory += common;
+    append(directory, std::uint16_t{0});  // comment
+    append(directory, std::uint16_t{0});  // disk
+    append(directory, std::uint16_t{0});  // attributes
+    append(directory, std::uint32_t{0});
+    append(directory, static_cast<std::uint32_t>(file.size()));
+    directory += name;
+    file += kMemberMagic;
+    file += common + name + array;
+  }
+  const auto begin = static_cast<std::uint32_t>(file.size());
+  file += directory;
+  file += kEndMagic;
+  append(file, std::uint32_t{0});  // disks
+  append(file, static_cast<std::uint16_t>(tensors.size()));
+  append(file, static_cast<std::uint16_t>(tensors.size()));
+  append(file, static_cast<std::uint32_t>(directory.size()));
+  append(file, begin);
+  append(file, std::uint16_t{0});  // comment
+  return file;
+}
+
 std::vector<NamedTensor> read_npz(const std::string& path) { return decode_npz(read_file(path, kMaxFileBytes), path); }
+
+bool is_npy(std::string_view bytes) { return bytes.starts_with(kArrayMagic); }
+
+NamedTensor decode_npy(std::string_view bytes, const std::string& path) { return decode_array(bytes, "", path); }
 
 bool is_zip(std::string_view bytes) { return bytes.starts_with(kMemberMagic) || bytes.starts_with(kEndMagic); }
 

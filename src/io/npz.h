@@ -18,7 +18,14 @@ namespace modlab::io {
 std::vector<NamedTensor> read_npz(const std::string& path);
 std::vector<NamedTensor> decode_npz(std::string_view bytes, const std::string& path);
 
+// Such a file, as numpy.savez writes it, of arrays of 32-bit floats: less than 4 GB, and equal bytes for equal arrays.
+std::string encode_npz(const std::vector<NamedTensor>& tensors);
+
 bool is_zip(std::string_view bytes);
+
+// One such array by itself, as numpy.save writes it.
+bool is_npy(std::string_view bytes);
+NamedTensor decode_npy(std::string_view bytes, const std::string& path);
 
 // Python objects, as torch.save and pickle write them, in a zip or bare: reading them may run anything, so they are not
 // read. Throws FormatError that says what to do instead.

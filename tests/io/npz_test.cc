@@ -82,6 +82,20 @@ TEST(Npz, WhatNumpyWrites) {
   EXPECT_EQ(tensors[0].values, (Values{1, -2.5F}));
 }
 
+TEST(Npz, WhatIsWrittenIsReadAgain) {
+  const std::vector<NamedTensor> written = {
+      {"inputs", {2, 3}, {1, 2, 3, 4, 5, 6}}, {"one", {}, {-0.5F}}, {"line", {4}, {1, 0, 0, 1}}, {"none", {0, 2}, {}}};
+  const std::string bytes = encode_npz(written);
+  const std::vector<NamedTensor> found = decode_npz(bytes, "f");
+  ASSERT_EQ(found.size(), written.size());
+  for (std::size_t place = 0; place < found.size(); ++place) {
+    EXPECT_EQ(found[place].name, written[place].name);
+    EXPECT_EQ(found[place].shape, written[place].shape);
+    EXPECT_EQ(found[place].values, written[place].values);
+  }
+  EXPECT_EQ(encode_npz(written), bytes);
+}
+
 TEST(Npz, EveryTypeOfNumber) {
   EXPECT_EQ(only_array(npy("<f8", "(2,)", bytes_of<double>({0.1, -3}))).values, (Values{0.1F, -3}));
   EXPECT_EQ(only_array(npy("|b1", "(3,)", std::string("\0\1\2", 3))).values, (Values{0, 1, 1}));

@@ -61,6 +61,16 @@ struct LaneThreefry {
     x[3] = schedule[3];
     rounds<0>(x);
   }
+
+  // Four words for counter (index, step, use, 0), every lane with an index of its own.
+  HWY_INLINE void draw(FloatWords index, std::uint32_t step, std::uint32_t use, FloatWords* x) const {
+    const WordTag<float> d;
+    x[0] = hn::Add(schedule[0], index);
+    x[1] = hn::Add(schedule[1], hn::Set(d, step));
+    x[2] = hn::Add(schedule[2], hn::Set(d, use));
+    x[3] = schedule[3];
+    rounds<0>(x);
+  }
 };
 
 // Two independent standard normals from two words (Box and Muller).

@@ -1,5 +1,7 @@
 #include "engine/solo/kernels.h"
 
+#include <algorithm>
+
 // Includes this file once for each target, see the CMake definitions for which.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/solo/kernels.cc"
@@ -7,6 +9,7 @@
 
 #include "engine/kernels/lane_math-inl.h"
 #include "engine/kernels/loss-inl.h"
+#include "engine/kernels/random-inl.h"
 #include "engine/solo/layers-inl.h"
 #include "engine/solo/pixels-inl.h"
 
@@ -74,6 +77,31 @@ void exponential(const T* x, T* y, int count) {
   }
 }
 
+// A block is four words of sixteen counters: the first halves of all pairs, then the second ones.
+inline void stream_normals(const solo::Normals& a) {
+  const Tag<float> d;
+  const WordTag<float> dw;
+  constexpr int kCounters = solo::kNormalBlock / 4;
+  const auto lanes = static_cast<int>(hn::Lanes(d));
+  alignas(64) std::uint32_t keys[4 * kCounters];
+  for (int word = 0; word < 4; ++word) {
+    std::fill_n(keys + word * lanes, lanes, a.key[static_cast<std::size_t>(word)]);
+  }
+  const LaneThreefry generator(keys);
+  for (int first = 0; first < a.count; first += solo::kNormalBlock) {
+    for (int counter = 0; counter < kCounters; counter += lanes) {
+      FloatWords word[4];
+      generator.draw(hn::Iota(dw, static_cast<std::uint32_t>(first / 4 + counter)), a.step, a.use, word);
+      Vector<float> normal[4];
+      normals_of(word[0], word[1], normal);
+      normals_of(word[2], word[3], normal + 2);
+      for (int part = 0; part < 4; ++part) {
+        hn::Store(normal[part], d, a.out + first + part * kCounters + counter);
+      }
+    }
+  }
+}
+
 template <typename T>
 solo::Kernels<T> make_table(const char* target) {
   return {.target = target,
@@ -85,7 +113,8 @@ solo::Kernels<T> make_table(const char* target) {
           .output_loss = &output_loss<T>,
           .dot = &dot<T>,
           .sigmoid = &sigmoid<T>,
-          .exponential = &exponential<T>};
+          .exponential = &exponential<T>,
+          .normals = &stream_normals};
 }
 
 const solo::Kernels<float>& solo_float_kernels(const char* target) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/aligned_vector.h"
+#include "core/random.h"
 #include "engine/kernels/kernels.h"
 
 // The solo kernels: one network at a time, for networks whose first layer reads images. A vector holds neighbouring
@@ -146,6 +147,17 @@ struct OutputLoss {
   int count;
 };
 
+// Standard normals of one stream, where all lanes belong to one network. They come in blocks of kNormalBlock, and a
+// number depends on its place alone: the same on every target, however many are asked for.
+inline constexpr int kNormalBlock = 64;
+struct Normals {
+  Words4 key;
+  std::uint32_t step;
+  std::uint32_t use;  // of several in a step
+  float* out;
+  int count;  // a multiple of kNormalBlock
+};
+
 template <typename T>
 struct Kernels {
   const char* target;
@@ -161,6 +173,7 @@ struct Kernels {
   // y = sigmoid(x) and y = e^x, elementwise on padded arrays.
   void (*sigmoid)(const T* x, T* y, int count);
   void (*exponential)(const T* x, T* y, int count);
+  void (*normals)(const Normals&);
 };
 
 // Of the same target as the given lane kernels.
