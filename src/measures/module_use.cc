@@ -29,14 +29,14 @@ std::vector<double> shares_of(const ModuleUse& use, std::span<const double> freq
 
 // Rules with modules of their own, so that as much use as possible lies on the pairs.
 std::vector<int> best_pairs(const ModuleUse& use) {
-  constexpr double kSteps = 1e12;  // the search works with whole numbers
+  constexpr double kUnits = 1e12;  // the search works with whole numbers
   const bool more_rules = use.rules() > use.modules();
   const int rows = std::min(use.rules(), use.modules());
   const int columns = std::max(use.rules(), use.modules());
   std::vector<std::int64_t> weights;
   for (int row = 0; row < rows; ++row) {
     for (int column = 0; column < columns; ++column) {
-      weights.push_back(std::llround(kSteps * (more_rules ? use.at(column, row) : use.at(row, column))));
+      weights.push_back(std::llround(kUnits * (more_rules ? use.at(column, row) : use.at(row, column))));
     }
   }
   Assignment assignment;

@@ -19,7 +19,7 @@ using nlohmann::ordered_json;
 // Larger matrices are drawn with shades alone, those beyond are for --svg and --json.
 constexpr int kMostNumbers = 12;  // columns
 constexpr int kMostShades = 36;   // columns
-constexpr int kMostRows = 64;
+constexpr int kMostRulesShown = 64;
 
 struct Row {
   const char* name;
@@ -64,7 +64,7 @@ std::size_t widest(const std::vector<std::string>& names) {
 
 std::string heat_map(const UseLook& look) {
   const ModuleUse& use = look.use;
-  if (use.modules() > kMostShades || use.rules() > kMostRows) {
+  if (use.modules() > kMostShades || use.rules() > kMostRulesShown) {
     return "The matrix is too large to be shown here; --svg FILE draws it.\n";
   }
   const bool has_numbers = use.modules() <= kMostNumbers;
@@ -162,19 +162,22 @@ std::string module_use_svg(const UseLook& look) {
   for (const std::string& rule : look.rules) {
     left = std::max(left, kMargin + 10 + (has_names ? tasks::text_width(rule, 12, false) : 0));
   }
-  const double width = left + cell * use.modules() + kMargin;
+  const std::string title = on_one_line(look.name);
+  const std::string caption = fmt::format("rules (rows) by modules; collapse {:.3f}, alignment {:.3f}",
+                                          look.measured.collapse_avg + 0.0, look.measured.alignment + 0.0);
+  const double width = std::max({left + cell * use.modules(), kMargin + tasks::text_width(title, 13, true),
+                                 kMargin + tasks::text_width(caption, 11, false)}) +
+                       kMargin;
   const double height = kTop + cell * use.rules() + kMargin;
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
       "font-family=\"Helvetica, Arial, sans-serif\">\n"
       "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
-      std::max(width, 260.0), height);
+      width, height);
   svg += fmt::format("<text x=\"{}\" y=\"20\" font-size=\"13\" font-weight=\"bold\">{}</text>\n", kMargin,
-                     tasks::escape_xml(on_one_line(look.name)));
-  svg += fmt::format(
-      "<text x=\"{}\" y=\"36\" font-size=\"11\" fill=\"#555555\">rules (rows) by modules; collapse {:.3f}, alignment "
-      "{:.3f}</text>\n",
-      kMargin, look.measured.collapse_avg + 0.0, look.measured.alignment + 0.0);
+                     tasks::escape_xml(title));
+  svg += fmt::format("<text x=\"{}\" y=\"36\" font-size=\"11\" fill=\"#555555\">{}</text>\n", kMargin,
+                     tasks::escape_xml(caption));
   for (int module = 0; has_names && module < use.modules(); ++module) {
     svg += fmt::format(
         "<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"11\" text-anchor=\"middle\" fill=\"#333333\">{}</text>\n",

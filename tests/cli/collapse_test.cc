@@ -6,8 +6,6 @@
 namespace modlab {
 namespace {
 
-using nlohmann::json;
-
 // Figure 2 of "Is a Modular Architecture Enough?".
 constexpr auto kIllustration = ".95,0,0,.05\n0,0,0,1\n.35,.10,0,.55\n0,1,0,0\n";
 
@@ -15,7 +13,7 @@ class CollapseVerb : public test::ProgramTest {};
 
 TEST_F(CollapseVerb, JsonHasAllNumbers) {
   folder_.write("use.csv", kIllustration);
-  const json found = json_output("collapse use.csv --json");
+  const nlohmann::json found = json_output("collapse use.csv --json");
   EXPECT_EQ(found["rules"], 4);
   EXPECT_EQ(found["modules"], 4);
   EXPECT_NEAR(found["collapse_avg"].get<double>(), 1.0 / 3, 1e-5);
@@ -24,8 +22,8 @@ TEST_F(CollapseVerb, JsonHasAllNumbers) {
   EXPECT_NEAR(found["imi"].get<double>(), 0.418912, 1e-6);
   EXPECT_NEAR(found["adaptation"].get<double>(), 0.132995, 1e-6);
   EXPECT_EQ(found["dead_modules"], 1);
-  EXPECT_EQ(found["module_of_rule"], json({1, 4, 3, 2})) << "counted from 1";
-  EXPECT_EQ(found["activation"][0], json({.95, 0.0, 0.0, .05}));
+  EXPECT_EQ(found["module_of_rule"], nlohmann::json({1, 4, 3, 2})) << "counted from 1";
+  EXPECT_EQ(found["activation"][0], nlohmann::json({.95, 0.0, 0.0, .05}));
   for (const char* name : {"adaptation_matched", "entropy"}) {
     EXPECT_TRUE(found[name].is_number()) << name;
   }
@@ -47,8 +45,8 @@ TEST_F(CollapseVerb, ArraysAndPictures) {
   folder_.write("use.npy", array);
   folder_.write("all.npz", test::zip({{"a.npy", array}, {"b.npy", array}}));
   EXPECT_NEAR(json_output("collapse use.npy --json")["alignment"].get<double>(), 0, 1e-9);
-  const json drawn = json_output("collapse all.npz --array b --svg use.svg --json");
-  EXPECT_EQ(drawn["module_of_rule"], json({1, 2}));
+  const nlohmann::json drawn = json_output("collapse all.npz --array b --svg use.svg --json");
+  EXPECT_EQ(drawn["module_of_rule"], nlohmann::json({1, 2}));
   const std::string svg = folder_.read("use.svg");
   EXPECT_TRUE(svg.starts_with("<svg") && svg.ends_with("</svg>\n"));
   EXPECT_EQ(svg.find("nan"), std::string::npos);

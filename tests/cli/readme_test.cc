@@ -36,6 +36,7 @@ class Readme : public test::ProgramTest {
     folder_.write("mine.yaml", task);
     std::filesystem::copy_file(MODLAB_TEST_DIR "/data/sculpt/nets.jsonl.gz", folder_.file("theirs.jsonl"));
     std::filesystem::copy_file(MODLAB_TEST_DIR "/data/sculpt/nets.jsonl.gz", folder_.file("mine.npz"));
+    folder_.write("use.csv", "9,1\n2,8\n");
   }
 
   // The same command with less to do.
