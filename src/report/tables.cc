@@ -201,6 +201,8 @@ std::string claims_csv(const std::vector<studies::ClaimResult>& claims) {
       const auto number = [&](double value) {
         return std::isfinite(value) ? csv_cell(check.is_factor ? std::pow(10, value) : value) : "";
       };
+      // As the study's file says it, without what is allowed for rounding.
+      const auto threshold = [&](double value) { return number(std::round(value * 1e6) / 1e6); };
       const std::optional<studies::Judgement>& general = check.judgement;
       const std::optional<studies::Judgement>& here = check.here;
       const std::vector<std::string> fields = {
@@ -211,8 +213,8 @@ std::string claims_csv(const std::vector<studies::ClaimResult>& claims) {
           check.measure,
           csv_cell(general ? studies::verdict_text(*general) : studies::verdict_text(check.verdict)),
           csv_cell(check.expectation),
-          number(check.expected.low),
-          number(check.expected.high),
+          threshold(check.expected.low),
+          threshold(check.expected.high),
           general ? csv_cell(general->population) : "",
           general ? number(general->mean) : "",
           general ? number(general->low) : "",
