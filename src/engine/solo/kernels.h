@@ -131,7 +131,7 @@ struct LayerWeightGradient {
   int x_stride;
   const T* dy;
   T* weights;
-  T* bias;
+  T* bias;  // or null
   int rows, in, out;
 };
 

@@ -159,7 +159,7 @@ void layer_weight_gradient(const solo::LayerWeightGradient<T>& a) {
       }
     }
   });
-  for (int unit = 0; unit < units; unit += static_cast<int>(lanes)) {
+  for (int unit = 0; unit < units && a.bias != nullptr; unit += static_cast<int>(lanes)) {
     auto sum = hn::Load(d, a.bias + unit);
     for (int row = 0; row < a.rows; ++row) {
       sum = hn::Add(sum, hn::Load(d, a.dy + static_cast<std::size_t>(row) * units + unit));

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "models/images/layer_stack.h"
+#include "models/layer_stack.h"
 #include "models/images/selector.h"
 #include "models/images/shape.h"
 

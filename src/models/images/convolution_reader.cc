@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "models/images/image_reader.h"
-#include "models/images/layer_stack.h"
+#include "models/layer_stack.h"
 
 namespace modlab::models {
 namespace {

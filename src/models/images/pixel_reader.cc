@@ -2,7 +2,7 @@
 
 #include "engine/solo/pixels.h"
 #include "models/images/image_reader.h"
-#include "models/images/layer_stack.h"
+#include "models/layer_stack.h"
 
 namespace modlab::models {
 namespace {

@@ -1,4 +1,4 @@
-#include "models/images/layer_stack.h"
+#include "models/layer_stack.h"
 
 namespace modlab::models {
 

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <memory>
+
+#include "engine/solo/parameters.h"
+#include "models/rules/rule_samples.h"
+#include "models/rules/rule_shape.h"
+
+namespace modlab::models {
+
+// A network on rule-based data: one network at a time, on the solo kernels. It owns its parameters and its activations.
+template <typename T>
+class RuleNetwork {
+ public:
+  virtual ~RuleNetwork() = default;
+
+  virtual const engine::Layout& layout() const = 0;
+  virtual engine::solo::Parameters<T>& parameters() = 0;
+
+  // What it says of every row, [row][padded output]: numbers, or the logits of a class.
+  virtual const T* forward(const RuleBatch& batch) = 0;
+  // Of the same batch, from the gradient of what was said. Adds to the parameters' gradients.
+  virtual void backward(const RuleBatch& batch, const T* dsaid) = 0;
+
+  // Of the last forward, [row][padded module]: how much each module counts. Null where there are none.
+  virtual const T* gates() const = 0;
+};
+
+template <typename T>
+std::unique_ptr<RuleNetwork<T>> make_rule_mlp(const RuleShape& shape, const engine::solo::Kernels<T>& kernels);
+
+}  // namespace modlab::models
