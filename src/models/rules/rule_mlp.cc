@@ -1,29 +1,14 @@
 #include <algorithm>
 #include <vector>
 
-#include "models/layer_stack.h"
 #include "models/rules/gates.h"
 #include "models/rules/rule_network.h"
+#include "models/rules/rule_stack.h"
 
 namespace modlab::models {
 namespace {
 
 using engine::solo::padded;
-
-std::size_t tensor_of(const engine::Layout& layout, const std::string& name) {
-  const auto found = std::ranges::find(layout.tensors, name, &engine::Tensor::name);
-  return static_cast<std::size_t>(found - layout.tensors.begin());
-}
-
-template <typename T>
-LayerStack<T> stack_of(const engine::Layout& layout, const std::string& name, std::vector<int> widths, int x_stride,
-                       const engine::solo::Kernels<T>& kernels) {
-  std::vector<std::size_t> tensors;
-  for (std::size_t layer = 0; layer + 1 < widths.size(); ++layer) {
-    tensors.push_back(tensor_of(layout, name + ".layer" + std::to_string(layer) + ".weight"));
-  }
-  return {std::move(widths), std::move(tensors), x_stride, kernels};
-}
 
 // Two numbers and their rule are encoded one by one, a core works on all three, and what it makes of them is decoded.
 // The rule has few values: it is encoded once for each of them, and so is the gate that sees it alone.
@@ -53,8 +38,6 @@ class RuleMlp : public RuleNetwork<T> {
     first_ = tensor_of(layout_, "modules.layer0.weight");
     second_ = tensor_of(layout_, "modules.layer1.weight");
     scores_ = tensor_of(layout_, "scores.weight");
-    first_turned_.resize(static_cast<std::size_t>(hidden()) * padded(3 * shape.width));
-    second_turned_.resize(static_cast<std::size_t>(shape.second_width()) * padded(mixed()));
     if (shape.model == RuleModel::kModularOp) {
       gate_.push_back(LayerStack<T>({shape.width, shape.modules}, {tensor_of(layout_, "gate.weight")},
                                     padded(shape.width), kernels));
@@ -227,15 +210,6 @@ class RuleMlp : public RuleNetwork<T> {
     }
   }
 
-  static void turn(const T* weights, int in, int out, AlignedVector<T>& turned) {
-    for (int unit = 0; unit < out; ++unit) {
-      for (int input = 0; input < in; ++input) {
-        turned[static_cast<std::size_t>(unit) * padded(in) + input] =
-            weights[static_cast<std::size_t>(input) * padded(out) + unit];
-      }
-    }
-  }
-
   void begin_backward() {
     encoder_x_.begin_backward(parameters_);
     encoder_c_.begin_backward(parameters_);
@@ -249,8 +223,8 @@ class RuleMlp : public RuleNetwork<T> {
       std::ranges::fill(of_gate_.dy.back(), T{0});
     }
     if (shape_.has_modules()) {
-      turn(parameters_.values(first_), 3 * shape_.width, hidden(), first_turned_);
-      turn(parameters_.values(second_), mixed(), shape_.second_width(), second_turned_);
+      turn_weights(parameters_.values(first_), 3 * shape_.width, hidden(), first_turned_);
+      turn_weights(parameters_.values(second_), mixed(), shape_.second_width(), second_turned_);
     }
   }
 

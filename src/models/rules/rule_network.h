@@ -27,6 +27,12 @@ class RuleNetwork {
 };
 
 template <typename T>
+std::unique_ptr<RuleNetwork<T>> make_rule_network(const RuleShape& shape, const engine::solo::Kernels<T>& kernels);
+
+// Of one family each.
+template <typename T>
 std::unique_ptr<RuleNetwork<T>> make_rule_mlp(const RuleShape& shape, const engine::solo::Kernels<T>& kernels);
+template <typename T>
+std::unique_ptr<RuleNetwork<T>> make_rule_rnn(const RuleShape& shape, const engine::solo::Kernels<T>& kernels);
 
 }  // namespace modlab::models

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/layer_stack.h"
+
+namespace modlab::models {
+
+inline std::size_t tensor_of(const engine::Layout& layout, const std::string& name) {
+  const auto found = std::ranges::find(layout.tensors, name, &engine::Tensor::name);
+  return static_cast<std::size_t>(found - layout.tensors.begin());
+}
+
+// The layers NAME.layer0, NAME.layer1 and so on of a layout.
+template <typename T>
+LayerStack<T> stack_of(const engine::Layout& layout, const std::string& name, std::vector<int> widths, int x_stride,
+                       const engine::solo::Kernels<T>& kernels) {
+  std::vector<std::size_t> tensors;
+  for (std::size_t layer = 0; layer + 1 < widths.size(); ++layer) {
+    tensors.push_back(tensor_of(layout, name + ".layer" + std::to_string(layer) + ".weight"));
+  }
+  return {std::move(widths), std::move(tensors), x_stride, kernels};
+}
+
+// Weights [input][padded unit] as [unit][padded input], which products with their transpose read.
+template <typename T>
+void turn_weights(const T* weights, int in, int out, AlignedVector<T>& turned) {
+  using engine::solo::padded;
+  turned.resize(static_cast<std::size_t>(out) * padded(in));
+  for (int unit = 0; unit < out; ++unit) {
+    for (int input = 0; input < in; ++input) {
+      turned[static_cast<std::size_t>(unit) * padded(in) + input] =
+          weights[static_cast<std::size_t>(input) * padded(out) + unit];
+    }
+  }
+}
+
+}  // namespace modlab::models
