@@ -117,6 +117,7 @@ TEST(RuleShape, ModulesWithoutUnitsAreRefused) {
   EXPECT_THROW(shape_of({.rules = 32}, RuleModel::kModular, 4), ConfigError);
   EXPECT_NO_THROW(shape_of({.rules = 32}, RuleModel::kMonolithic, 4));
   EXPECT_THROW(shape_of({.family = RuleFamily::kMha, .rules = 32}, RuleModel::kMonolithic, 8), ConfigError);
+  EXPECT_THROW(shape_of({.family = RuleFamily::kMha, .rules = 3}, RuleModel::kModular, 4), ConfigError);
 }
 
 }  // namespace

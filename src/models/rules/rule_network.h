@@ -33,6 +33,8 @@ std::unique_ptr<RuleNetwork<T>> make_rule_network(const RuleShape& shape, const 
 template <typename T>
 std::unique_ptr<RuleNetwork<T>> make_rule_mlp(const RuleShape& shape, const engine::solo::Kernels<T>& kernels);
 template <typename T>
+std::unique_ptr<RuleNetwork<T>> make_rule_mha(const RuleShape& shape, const engine::solo::Kernels<T>& kernels);
+template <typename T>
 std::unique_ptr<RuleNetwork<T>> make_rule_rnn(const RuleShape& shape, const engine::solo::Kernels<T>& kernels);
 
 }  // namespace modlab::models

@@ -173,6 +173,11 @@ RuleShape rule_shape(const tasks::RuleTask& task, RuleModel model, int modules, 
   const int units = shape.family == RuleFamily::kMlp   ? module_units(shape)
                     : shape.family == RuleFamily::kMha ? std::min(head_width(shape), module_units_behind_heads(shape))
                                                        : shared_state(shape);
+  if (shape.family == RuleFamily::kMha && shape.second_width() % (2 * modules) != 0) {
+    throw ConfigError(
+        fmt::format("two attention heads for each of {} modules do not divide {} units; take another width", modules,
+                    shape.second_width()));
+  }
   const bool needs_units = shape.has_modules() || shape.family == RuleFamily::kMha;
   if (needs_units && units < 1) {
     throw ConfigError(

@@ -25,6 +25,17 @@ LayerStack<T> stack_of(const engine::Layout& layout, const std::string& name, st
   return {std::move(widths), std::move(tensors), x_stride, kernels};
 }
 
+// What says each rule, [rule][padded rule]: 1 on the diagonal.
+template <typename T>
+AlignedVector<T> every_rule(int rules) {
+  using engine::solo::padded;
+  AlignedVector<T> values(static_cast<std::size_t>(rules) * padded(rules));
+  for (int rule = 0; rule < rules; ++rule) {
+    values[static_cast<std::size_t>(rule) * padded(rules) + rule] = 1;
+  }
+  return values;
+}
+
 // Weights [input][padded unit] as [unit][padded input], which products with their transpose read.
 template <typename T>
 void turn_weights(const T* weights, int in, int out, AlignedVector<T>& turned) {
