@@ -1,12 +1,13 @@
 #include "experiments/bits/bits.h"
 #include "experiments/experiment.h"
 #include "experiments/images/images.h"
+#include "experiments/rules/rules.h"
 #include "experiments/sculpt/sculpt.h"
 
 namespace modlab::experiments {
 
 std::span<const Experiment* const> all() {
-  static const Experiment* const kKinds[] = {&bits(), &images(), &sculpt()};
+  static const Experiment* const kKinds[] = {&bits(), &images(), &sculpt(), &rules()};
   return kKinds;
 }
 

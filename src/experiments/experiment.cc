@@ -20,6 +20,15 @@ std::string given_or(const Given& given, const char* name, const char* otherwise
   return found == given.end() ? otherwise : found->second;
 }
 
+// A task that a kind cannot read may be another's.
+bool takes(const Experiment& kind, const std::string& task) {
+  try {
+    return kind.takes(task);
+  } catch (const UserError&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<Work> Experiment::judge(std::span<const Run> /*runs*/,
@@ -42,6 +51,12 @@ const Experiment* find_kind(std::string_view name) {
   return found == all().end() ? nullptr : *found;
 }
 
+const Experiment* owner_of(const std::string& task) {
+  const auto owner = std::ranges::find_if(
+      all(), [&](const Experiment* kind) { return kind->has_tasks_of_its_own() && kind->takes(task); });
+  return owner == all().end() ? nullptr : *owner;
+}
+
 const Experiment& kind_for(const Given& given) {
   const std::string model = given_or(given, "model", kDefaultModel);
   const std::string task = given_or(given, "task", kDefaultTask);
@@ -50,15 +65,21 @@ const Experiment& kind_for(const Given& given) {
   for (const Experiment* kind : all()) {
     const std::vector<std::string> models = kind->models();
     if (std::ranges::find(models, model) != models.end()) {
-      if (kind->takes(task)) {
+      if (takes(*kind, task)) {
         return *kind;
       }
-      with_model = kind;
+      with_model = with_model == nullptr ? kind : with_model;
     }
     std::ranges::copy_if(models, std::back_inserter(known),
                          [&](const std::string& name) { return std::ranges::find(known, name) == known.end(); });
   }
   if (with_model != nullptr) {
+    for (const Experiment* kind : all()) {
+      if (kind->has_tasks_of_its_own() && takes(*kind, task)) {
+        throw ConfigError(
+            fmt::format("{} is a task for the models {}, not for {}", task, join_text(kind->models(), ", "), model));
+      }
+    }
     return *with_model;  // says itself why the two do not go together
   }
   const std::string nearest = did_you_mean(model, known);

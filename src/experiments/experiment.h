@@ -135,6 +135,8 @@ class Experiment {
   // A kind is chosen by model and task: the first one that has the model and takes the task.
   virtual std::vector<std::string> models() const = 0;
   virtual bool takes(const std::string& /*task*/) const { return true; }
+  // Whether its tasks are names that no other kind has, instead of files.
+  virtual bool has_tasks_of_its_own() const { return false; }
   // The settings that mean something to a run, which its task and its model decide.
   virtual std::vector<const Setting*> settings_for(const Given& given) const = 0;
   // Fills in what was left open and checks that the whole makes sense; what it returns resolves to itself. Throws
@@ -171,6 +173,8 @@ class Experiment {
 std::span<const Experiment* const> all();
 const Experiment* find_kind(std::string_view name);
 
+// The kind whose own task this is; null for tasks from files, which several kinds may have.
+const Experiment* owner_of(const std::string& task);
 // The kind of a run with these settings. Throws ConfigError for a model that no kind has.
 const Experiment& kind_for(const Given& given);
 // A run of given settings, resolved.

@@ -58,7 +58,7 @@ Study with_overrides(Study study, const std::vector<std::string>& overrides) {
   return study;
 }
 
-// The tasks of a preset, by the names that the study has for them.
+// The tasks of a preset that are files, by the names that the study has for them.
 tasks::NamedTasks tasks_of(const Study& study, const std::string& preset) {
   tasks::NamedTasks found;
   for (const Grid& grid : preset_grids(study, preset)) {
@@ -67,7 +67,7 @@ tasks::NamedTasks tasks_of(const Study& study, const std::string& preset) {
         continue;
       }
       for (const std::string& name : choice.values) {
-        if (!found.contains(name)) {
+        if (!found.contains(name) && experiments::owner_of(name) == nullptr) {
           found[name] = std::make_shared<const tasks::TaskSuite>(tasks::load_task_from(study.folder, name));
         }
       }

@@ -5,16 +5,14 @@
 #include "experiments/coin.h"
 #include "experiments/experiment.h"
 #include "experiments/images/images.h"
+#include "experiments/rules/rules.h"
 #include "experiments/sculpt/sculpt.h"
 
 namespace modlab::experiments {
 
 std::span<const Experiment* const> all() {
   static const Experiment* const kKinds[] = {
-      &bits(),
-      &images(),
-      &sculpt(),
-      &test::coin(),
+      &bits(), &images(), &sculpt(), &rules(), &test::coin(),
   };
   return kKinds;
 }

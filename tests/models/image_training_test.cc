@@ -208,7 +208,7 @@ TEST_P(ImageKinds, LateGradientsAreTheSame) {
   for (const bool late : {false, true}) {
     const auto network = models::make_network<float>(blueprint, engine::solo::kernels_for(kernels.target));
     network->parameters().load(lane.initial);
-    engine::solo::Optimizer optimizer(kernels, *network, spec.optimizer, lane);
+    engine::solo::Optimizer optimizer(kernels, network->parameters(), network->layout(), spec.optimizer, lane);
     const engine::solo::Step<float> step{
         .inverse_tau = static_cast<float>(lane.inverse_tau), .noise = nullptr, .late = late};
     for (int update = 0; update < 3; ++update) {

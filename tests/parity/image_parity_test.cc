@@ -120,7 +120,8 @@ class ImageParityTest : public testing::TestWithParam<std::string> {
   void expect_ten_steps(const std::string& target, int rows_at_once, bool late = false) {
     const auto network = models::make_network<float>(blueprint_, engine::solo::kernels_for(target));
     network->parameters().load(lane_.initial);
-    engine::solo::Optimizer optimizer(engine::kernels_for(target), *network, spec_.optimizer, lane_);
+    engine::solo::Optimizer optimizer(engine::kernels_for(target), network->parameters(), network->layout(),
+                                      spec_.optimizer, lane_);
     for (int step = 0; step < kSteps; ++step) {
       const double expected = values("losses")[step];
       EXPECT_NEAR(forward_backward(*network, step, rows_at_once, late), expected, 2e-5 + 2e-5 * expected) << step;

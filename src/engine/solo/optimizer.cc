@@ -4,10 +4,10 @@
 
 namespace modlab::engine::solo {
 
-Optimizer::Optimizer(const engine::Kernels<float>& kernels, Network<float>& network, OptimizerKind kind,
-                     const LaneSettings& lane)
+Optimizer::Optimizer(const engine::Kernels<float>& kernels, Parameters<float>& parameters, const Layout& layout,
+                     OptimizerKind kind, const LaneSettings& lane)
     : kernels_(kernels),
-      parameters_(network.parameters()),
+      parameters_(parameters),
       kind_(kind),
       lane_(lane),
       first_(parameters_.all_values().size()),
@@ -17,7 +17,6 @@ Optimizer::Optimizer(const engine::Kernels<float>& kernels, Network<float>& netw
   if (!lane.mask.empty()) {
     mask_ = parameters_.arranged(lane.mask);
   }
-  const Layout& layout = network.layout();
   for (std::size_t index = 0; index < layout.tensors.size(); ++index) {
     const Tensor& tensor = layout.tensors[index];
     const std::size_t begin = parameters_.offset(index);

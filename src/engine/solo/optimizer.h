@@ -12,8 +12,8 @@ namespace modlab::engine::solo {
 // parameters here, which an update treats all alike.
 class Optimizer {
  public:
-  Optimizer(const engine::Kernels<float>& kernels, Network<float>& network, OptimizerKind kind,
-            const LaneSettings& lane);
+  Optimizer(const engine::Kernels<float>& kernels, Parameters<float>& parameters, const Layout& layout,
+            OptimizerKind kind, const LaneSettings& lane);
 
   // `rate_factor`: what the schedule makes of the learning rates. `late`: gradients that are still to be computed.
   void update(double rate_factor, const std::vector<LateGradient<float>*>& late = {});

@@ -89,7 +89,7 @@ class SoloTrainer {
         lane_(lane),
         progress_(progress),
         outputs_(data.outputs),
-        optimizer_(kernels, network, settings.optimizer, lane),
+        optimizer_(kernels, network.parameters(), network.layout(), settings.optimizer, lane),
         order_random_(lane.seed, Stream::kBatchOrder) {
     network.parameters().load(lane.initial);
     std::ranges::fill(network.parameters().all_gradients(), 0.0F);

@@ -1,0 +1,228 @@
+#include "experiments/rules/rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "core/parallel.h"
+#include "core/thread_seconds.h"
+#include "experiments/rules/rule_results.h"
+#include "io/safetensors.h"
+#include "models/rules/rule_settings.h"
+
+namespace modlab::experiments {
+namespace {
+
+using models::RuleSpec;
+
+RuleSpec rule_spec(const Values& values) {
+  RuleSpec spec;
+  models::rule_settings().read(values, spec);
+  return models::resolve(spec);
+}
+
+// The network for other programs: every tensor under its name.
+std::string network_file(const Run& run, const RuleSpec& spec, const tasks::RuleTask& task,
+                         const std::vector<float>& parameters) {
+  io::TensorFile file;
+  const engine::Layout layout = models::rule_layout(models::rule_shape(task, spec.model, spec.modules, spec.width));
+  for (const engine::Tensor& tensor : layout.tensors) {
+    const auto begin = parameters.begin() + static_cast<std::ptrdiff_t>(tensor.offset);
+    file.tensors.push_back({tensor.name,
+                            {tensor.shape.begin(), tensor.shape.end()},
+                            {begin, begin + static_cast<std::ptrdiff_t>(tensor.count)}});
+  }
+  file.metadata["modlab"] = "rules";
+  file.metadata["settings"] = run.values.to_json().dump();
+  return io::encode_safetensors(file);
+}
+
+// One network after the other on every thread: with batches of hundreds a core is busy with one.
+class RulesWork : public Work {
+ public:
+  RulesWork(std::span<const Run> runs, const Resources& resources, const Wanted& wanted)
+      : runs_(runs), resources_(resources), wanted_(wanted) {
+    for (const Run& run : runs) {
+      specs_.push_back(rule_spec(run.values));
+      steps_ += specs_.back().iterations;
+    }
+  }
+
+  // A few steps of each shape.
+  double estimate_seconds() override {
+    constexpr int kTried = 20;
+    std::map<std::string, double> seconds_a_step;
+    double total = 0;
+    for (const RuleSpec& spec : specs_) {
+      RuleSpec tried = spec;
+      tried.seed = 0;
+      tried.task.task_seed = 0;
+      tried.lr = 1e-4;
+      tried.iterations = kTried;
+      tried.evaluate_every = kTried;
+      const std::string key = models::rule_settings().id(tried);
+      if (!seconds_a_step.contains(key)) {
+        models::RuleProgress progress;
+        const tasks::RuleTask task = tasks::draw_rules(tried.task);
+        models::train_rules(tried, task, *resources_.kernels, progress);
+        const double begin = thread_seconds();
+        models::train_rules(tried, task, *resources_.kernels, progress);
+        seconds_a_step[key] = (thread_seconds() - begin) / kTried;
+      }
+      total += seconds_a_step[key] * spec.iterations;
+    }
+    return total / resources_.threads;
+  }
+
+  void execute(const Sink& sink) override {
+    parallel_for(runs_.size(), resources_.threads, [&](std::size_t at) {
+      if (progress_.stop) {
+        return;
+      }
+      const RuleSpec& spec = specs_[at];
+      const double begin = thread_seconds();
+      const tasks::RuleTask task = tasks::draw_rules(spec.task);
+      const std::optional<models::TrainedRules> trained =
+          models::train_rules(spec, task, *resources_.kernels, progress_);
+      if (!trained) {
+        return;
+      }
+      Result result = rule_result(spec, task, *trained, resources_);
+      if (wanted_.epoch_table) {
+        result.blobs["epochs.csv"] = rule_curve_csv(result.blobs.at("curve"), runs_[at].id());
+      }
+      if (!wanted_.curve) {
+        result.blobs.erase("curve");
+      }
+      if (wanted_.network_file) {
+        result.blobs["file.safetensors"] = network_file(runs_[at], spec, task, trained->best.parameters);
+      }
+      result.seconds = thread_seconds() - begin;
+      sink({{&runs_[at], std::move(result)}});
+      done_.fetch_add(1);
+    });
+  }
+
+  Status status(double seconds) const override {
+    const auto done = static_cast<double>(progress_.steps.load());
+    return {
+        done / static_cast<double>(std::max(1LL, steps_)),
+        fmt::format("{} of {} networks, {:.0f} steps/s", done_.load(), runs_.size(), seconds > 0 ? done / seconds : 0)};
+  }
+  void stop() override { progress_.stop = true; }
+
+ private:
+  std::span<const Run> runs_;
+  Resources resources_;
+  Wanted wanted_;
+  std::vector<RuleSpec> specs_;
+  long long steps_ = 0;
+  models::RuleProgress progress_;
+  std::atomic<std::size_t> done_{0};
+};
+
+class Rules : public Experiment {
+ public:
+  std::string_view name() const override { return "rules"; }
+  std::string_view title() const override {
+    return "Networks on rule-based data (tasks rules-mlp, rules-mha, rules-rnn)";
+  }
+  std::span<const Setting> settings() const override { return models::rule_settings().settings(); }
+  std::span<const Measure> measures() const override { return rule_measures(); }
+  Parts parts() const override { return {"id_loss", "validation_score", "validation_loss", "parameters", ""}; }
+  std::vector<Column> columns() const override {
+    return {{"loss", "id_loss", Column::Show::kMeanAndError},
+            {"OoD loss", "ood_loss", Column::Show::kMean},
+            {"error %", "id_error", Column::Show::kMean},
+            {"collapse", "collapse_avg", Column::Show::kMean},
+            {"alignment", "alignment", Column::Show::kMean}};
+  }
+  std::string footnote(std::span<const Run> /*runs*/) const override {
+    return "Losses on fresh samples at the best validation point; out of distribution (OoD) inputs are doubled, and "
+           "sequences "
+           "longest. Collapse and alignment: 0 is best.";
+  }
+  std::string series_label() const override { return "model"; }
+  std::string table_title() const override {
+    return "Mean loss on fresh samples, chosen by validation, ± standard error";
+  }
+  std::vector<std::string> models() const override { return modlab::models::rule_model_names(); }
+  bool takes(const std::string& task) const override {
+    const std::vector<std::string> names = modlab::models::rule_task_names();
+    return std::ranges::find(names, task) != names.end();
+  }
+  bool has_tasks_of_its_own() const override { return true; }
+  std::vector<const Setting*> settings_for(const Given& given) const override {
+    RuleSpec spec;
+    Given chosen;
+    for (const char* name : {"task", "model"}) {
+      if (const auto found = given.find(name); found != given.end()) {
+        chosen.insert(*found);
+      }
+    }
+    modlab::models::rule_settings().apply(chosen, spec);
+    return modlab::models::rule_settings().settings_for(spec);
+  }
+  Values resolve(const Given& given) const override {
+    RuleSpec spec;
+    modlab::models::rule_settings().apply(given, spec);
+    return modlab::models::rule_settings().values(modlab::models::resolve(spec));
+  }
+  std::map<std::string, nlohmann::json> defaults() const override {
+    auto defaults = modlab::models::rule_settings().by_name(RuleSpec{});
+    defaults["clip"] = nullptr;
+    defaults["model"] = nullptr;
+    return defaults;
+  }
+  const std::map<std::string, nlohmann::json>& name_defaults() const override {
+    static const std::map<std::string, nlohmann::json> kDefaults = [] {
+      // Of sums, whose defaults are the published ones.
+      auto defaults = modlab::models::rule_settings().by_name(modlab::models::resolve(RuleSpec{}));
+      defaults.erase("model");
+      defaults.erase("task");
+      return defaults;
+    }();
+    return kDefaults;
+  }
+  std::unique_ptr<Work> prepare(std::span<const Run> runs, const Resources& resources,
+                                const Wanted& wanted) const override {
+    return std::make_unique<RulesWork>(runs, resources, wanted);
+  }
+  nlohmann::ordered_json run_json(const Run& run, const Result& result) const override {
+    nlohmann::ordered_json object = Experiment::run_json(run, result);
+    const RuleSpec spec = rule_spec(run.values);
+    for (const auto& [snapshot, numbers] : result.snapshots) {
+      object["parameters"] = static_cast<long long>(numbers.at("parameters"));
+      object[snapshot].erase("parameters");
+      const auto activation = result.blobs.find("activation/" + snapshot);
+      if (activation != result.blobs.end()) {
+        object[snapshot]["activation"] = nlohmann::ordered_json::parse(activation->second, nullptr, false);
+      }
+      for (const int length : test_lengths(spec)) {
+        nlohmann::ordered_json& here = object[snapshot]["lengths"][std::to_string(length)];
+        for (const char* name : {"loss", "ood_loss", "error", "ood_error"}) {
+          const auto found = numbers.find(fmt::format("{}_{}", name, length));
+          if (found != numbers.end()) {
+            here[name] = found->second;
+            object[snapshot].erase(found->first);
+          }
+        }
+      }
+    }
+    return object;
+  }
+  std::string curve_csv(const Run& /*run*/, const std::map<std::string, Numbers>& /*snapshots*/,
+                        const std::string& curve, const std::string& source) const override {
+    return rule_curve_csv(curve, source);
+  }
+};
+
+}  // namespace
+
+const Experiment& rules() {
+  static const Rules kKind;
+  return kKind;
+}
+
+}  // namespace modlab::experiments

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/rules/rule_spec.h"
+#include "settings/spec_table.h"
+
+namespace modlab::models {
+
+const settings::SpecTable<RuleSpec>& rule_settings();
+
+// "rules-mlp" and so on.
+std::vector<std::string> rule_task_names();
+std::vector<std::string> rule_model_names();
+
+}  // namespace modlab::models

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <atomic>
+#include <optional>
+#include <vector>
+
+#include "models/rules/rule_network.h"
+#include "models/rules/rule_spec.h"
+
+namespace modlab::models {
+
+// What a network says of some samples.
+struct RuleScore {
+  double loss = 0;   // mean over rows and outputs: of absolute errors, or cross-entropy
+  double error = 0;  // of classes, in percent
+  // [rule][module]: how much each module counts where a rule applies; 0 where none did. Empty without modules.
+  std::vector<double> activation;
+};
+
+// Samples to judge a network by: as many as `samples`, in batches whose steps count from `first_step`.
+struct RuleTest {
+  SampleUse use = SampleUse::kTest;
+  std::uint32_t first_step = 0;
+  int samples = 0;
+  int length = 1;
+  float scale = 1;
+};
+RuleScore judge_rules(RuleNetwork<float>& network, RuleSampler& sampler, const RuleShape& shape,
+                      tasks::RuleOutput output, const engine::solo::Kernels<float>& kernels, const RuleTest& test);
+
+// A point of the curve: before the step of that number, so that the first is the untrained network.
+struct RulePoint {
+  int iteration = 0;
+  RuleScore curve;
+  RuleScore validation;  // on other samples: what decides which point was the best
+};
+
+struct RuleSnapshot {
+  int iteration = 0;
+  RuleScore validation;
+  std::vector<float> parameters;
+};
+
+struct TrainedRules {
+  std::vector<RulePoint> curve;
+  RuleSnapshot best;  // lowest validation loss, of classes lowest validation error
+  RuleSnapshot last;
+  bool diverged = false;
+};
+
+struct RuleProgress {
+  std::atomic<long long> steps{0};
+  std::atomic<bool> stop{false};
+};
+
+// One network, of a resolved spec. Returns nothing if it was asked to stop.
+std::optional<TrainedRules> train_rules(const RuleSpec& spec, const tasks::RuleTask& task,
+                                        const engine::Kernels<float>& kernels, RuleProgress& progress);
+
+}  // namespace modlab::models

@@ -1,0 +1,144 @@
+#include <gtest/gtest.h>
+
+#include "cli/program.h"
+#include "core/text.h"
+
+namespace modlab {
+namespace {
+
+class RulesRun : public test::ProgramTest {
+ protected:
+  nlohmann::json runs(const std::string& settings) const { return json_output("train --json " + settings)["runs"]; }
+};
+
+TEST_F(RulesRun, MixturesThatKnowTheRuleLearnIt) {
+  const nlohmann::json found = runs(
+      "--task rules-mlp --model gt-modular,modular,monolithic --rules 4 --width 16 --lr 0.002 --iterations 1200 "
+      "--evaluate-every 300 --test-samples 4000");
+  ASSERT_EQ(found.size(), 3U);
+  constexpr double kZeroLoss = 1.443;  // of always saying 0
+  for (const nlohmann::json& run : found) {
+    for (const char* snapshot : {"best", "last"}) {
+      const nlohmann::json& numbers = run[snapshot];
+      EXPECT_LT(numbers["id_loss"].get<double>(), 0.6 * kZeroLoss) << run["model"];
+      EXPECT_GT(numbers["ood_loss"].get<double>(), numbers["id_loss"].get<double>()) << run["model"];
+      EXPECT_FALSE(numbers.contains("id_error")) << "numbers have no error";
+    }
+    EXPECT_LE(run["best"]["validation_loss"].get<double>(), run["last"]["validation_loss"].get<double>());
+  }
+  EXPECT_LT(found[0]["last"]["id_loss"].get<double>(), 0.1 * kZeroLoss);
+  EXPECT_NEAR(found[0]["last"]["alignment"].get<double>(), 0, 1e-6);
+  EXPECT_NEAR(found[0]["last"]["collapse_avg"].get<double>(), 0, 1e-6);
+  EXPECT_EQ(found[0]["last"]["activation"], nlohmann::json::parse("[[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]]"));
+  EXPECT_GT(found[1]["last"]["alignment"].get<double>(), 0.05) << "gates that are learned do not find the rules";
+  EXPECT_EQ(found[1]["last"]["activation"].size(), 4U);
+  EXPECT_FALSE(found[2]["last"].contains("activation"));
+  EXPECT_FALSE(found[2]["last"].contains("alignment"));
+}
+
+TEST_F(RulesRun, ParametersAreThePublishedOnes) {
+  const std::string small = " --rules 8 --iterations 1 --test-samples 10 --batch-size 2";
+  EXPECT_EQ(runs("--task rules-mlp --model modular --width 32" + small)[0]["parameters"], 36585);
+  EXPECT_EQ(runs("--task rules-mha --model modular --width 64" + small)[0]["parameters"], 113545);
+  EXPECT_EQ(runs("--task rules-rnn --model modular-op --width 32" + small)[0]["parameters"], 101866);
+}
+
+TEST_F(RulesRun, SequencesAreTestedAtSeveralLengths) {
+  for (const char* task : {"rules-mha", "rules-rnn --dim 3"}) {
+    const nlohmann::json run = runs(std::string("--model modular --rules 2 --width 4 --iterations 3 --batch-size 8 "
+                                                "--test-samples 20 --task-type classification --task ") +
+                                    task)[0];
+    for (const char* snapshot : {"best", "last"}) {
+      const nlohmann::json& lengths = run[snapshot]["lengths"];
+      ASSERT_EQ(lengths.size(), 5U) << task;
+      for (const char* length : {"3", "5", "10", "20", "30"}) {
+        for (const char* name : {"loss", "ood_loss", "error", "ood_error"}) {
+          EXPECT_TRUE(lengths[length][name].is_number()) << task << " " << length << " " << name;
+        }
+      }
+      EXPECT_EQ(run[snapshot]["ood_loss"], lengths["30"]["ood_loss"]) << "both at once";
+      EXPECT_EQ(run[snapshot]["id_error"], lengths["10"]["error"]);
+    }
+  }
+}
+
+TEST_F(RulesRun, TheSameBitsOnAnyNumberOfThreadsAndEveryTarget) {
+  const std::string settings =
+      "train --json --task rules-mlp --model modular-op --rules 3 --width 8 --iterations 40 --batch-size 32 --seed "
+      "0..2 "
+      "--test-samples 200 --threads ";
+  const nlohmann::json one = json_output(test::words_of(settings + "1"))["runs"];
+  const nlohmann::json two = json_output(test::words_of(settings + "2"))["runs"];
+  const nlohmann::json scalar = json_output(test::words_of(settings + "2"), {{"MODLAB_TARGET", "scalar"}})["runs"];
+  for (std::size_t run = 0; run < 3; ++run) {
+    for (const char* part : {"id", "best", "last"}) {
+      EXPECT_EQ(one[run][part], two[run][part]);
+      EXPECT_EQ(one[run][part], scalar[run][part]);
+    }
+  }
+}
+
+TEST_F(RulesRun, CurvesHaveTheMeasuresOverTheIterations) {
+  output(
+      test::words_of("train --task rules-mlp --model modular --rules 2 --width 8 --iterations 100 --evaluate-every 40 "
+                     "--test-samples 100 --curves curve.csv"));
+  const test::Words lines = test::lines_of(folder_.read("curve.csv"));
+  ASSERT_EQ(lines.size(), 5U) << "0, 40, 80 and 100";
+  EXPECT_NE(lines[0].find("iteration,loss"), std::string::npos);
+  EXPECT_NE(lines[0].find("alignment"), std::string::npos);
+  EXPECT_NE(lines[4].find(",100,"), std::string::npos);
+}
+
+TEST_F(RulesRun, AStudyComparesOverTasks) {
+  folder_.write("mine.yaml", R"(name: mine
+tune: none
+parameters:
+  task: {value: rules-mlp}
+  rules: {values: [2]}
+  width: {value: 8}
+  iterations: {value: 150}
+  lr: {value: 0.002}
+  batch_size: {value: 64}
+  test_samples: {value: 500}
+  task_seed: {values: [0..4]}
+  seed: {values: [0, 1]}
+grids:
+  - series: oracle
+    parameters: {model: {value: gt-modular}}
+  - series: learned
+    parameters: {model: {value: modular}}
+figures:
+  - {id: F, title: Loss, kind: lines, x: rules, series: series, measures: [id_loss, alignment]}
+claims:
+  - id: C
+    text: Knowing the rule helps.
+    checks:
+      - {compare: [oracle, learned], measure: alignment, expect: less}
+)");
+  const std::string text = output({"study", "run", "mine.yaml", "--out", "out"});
+  EXPECT_NE(text.find("20 runs"), std::string::npos) << text;
+  EXPECT_NE(text.find("over 5 splits"), std::string::npos) << text;
+  EXPECT_NE(text.find("1 claims: 1 hold"), std::string::npos) << text;
+  // A run of it again, to the same bits.
+  output({"export", "out", "--csv"});
+  const std::string id = split_text(test::lines_of(folder_.read("out/csv/runs.csv"))[1], ',')[0];
+  const nlohmann::json again = json_output({"train", "--from", "out", "--run", id, "--json"})["runs"][0];
+  EXPECT_EQ(again["id"], id);
+}
+
+TEST_F(RulesRun, BadInput) {
+  const std::string small = "train --task rules-mlp --model modular ";
+  expect_refused(small + "--rules 0", {"rules", "'0'"});
+  expect_refused(small + "--modules 0", {"modules", "'0'"});
+  expect_refused(small + "--rules 32 --width 4", {"without units"});
+  expect_refused("train --task rules-mha --model modular --rules 3 --width 4", {"heads"});
+  expect_refused("train --task rules-mha --model modular --length 1", {"length 1"});
+  expect_refused(small + "--length 4", {"--length"});
+  expect_refused(small + "--batch-size 0", {"batch_size"});
+  expect_refused(small + "--iterations 0", {"iterations"});
+  expect_refused("train --task rules-mlp --model dense", {"rules-mlp", "monolithic", "dense"});
+  expect_refused("train --task rules-mlp --model monolithic --modules 3", {"--modules"});
+}
+
+}  // namespace
+}  // namespace modlab
