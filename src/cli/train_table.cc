@@ -108,11 +108,12 @@ std::vector<std::string> cells_of(const std::vector<const RunSummary*>& runs, co
   std::vector<std::string> cells = {fmt::format("{}", runs.size())};
   for (std::size_t at = 0; at < columns.size(); ++at) {
     const Statistics found = statistics(runs, columns[at].measure);
-    const std::string mean = found.count == 0 ? "-" : fmt::format("{:.2f}", found.mean);
+    const int digits = columns[at].digits;
+    const std::string mean = found.count == 0 ? "-" : fmt::format("{:.{}f}", found.mean, digits);
     switch (columns[at].show) {
       case Column::Show::kMeanAndError:
         cells.push_back(mean);
-        cells.push_back(found.count > 1 ? fmt::format("{:.2f}", found.error) : "-");
+        cells.push_back(found.count > 1 ? fmt::format("{:.{}f}", found.error, digits) : "-");
         break;
       case Column::Show::kMean:
         cells.push_back(mean);
@@ -219,7 +220,11 @@ std::string kind_table(const KindRuns& group) {
   }
   // Long trainings are told in seconds.
   const bool in_seconds = seconds >= 0.5;
-  const std::vector<Column> columns = group.kind->columns();
+  std::vector<Column> columns = group.kind->columns();
+  std::erase_if(columns, [&](const Column& column) {
+    return std::ranges::none_of(group.summaries,
+                                [&](const RunSummary* summary) { return summary->numbers.contains(column.measure); });
+  });
   std::vector<std::vector<std::string>> rows(1);
   for (const Setting* setting : varying) {
     rows[0].push_back(setting->name);

@@ -104,6 +104,7 @@ struct Column {
   std::string heading;
   std::string measure;
   Show show = Show::kMean;
+  int digits = 2;  // behind the point
 };
 
 // A task as reports show it.

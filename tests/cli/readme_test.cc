@@ -44,7 +44,7 @@ class Readme : public test::ProgramTest {
     line = replaced(line.substr(0, line.find(" #")), "./modlab", "'" MODLAB_PROGRAM "'");
     line = replaced(replaced(line, "--preset paper", "--preset quick"), "-paper", "-quick");
     if (line.find(" train ") != std::string::npos && line.find("--from") == std::string::npos) {
-      line += " --epochs 20";
+      line += line.find("rules-") == std::string::npos ? " --epochs 20" : " --iterations 5 --test-samples 50";
     }
     line = replaced(line, "study run sculpt-validation", "study show sculpt-validation");
     if (line.find("study run boolean") != std::string::npos) {

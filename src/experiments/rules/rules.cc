@@ -132,16 +132,13 @@ class Rules : public Experiment {
   std::span<const Measure> measures() const override { return rule_measures(); }
   Parts parts() const override { return {"id_loss", "validation_score", "validation_loss", "parameters", ""}; }
   std::vector<Column> columns() const override {
-    return {{"loss", "id_loss", Column::Show::kMeanAndError},
-            {"OoD loss", "ood_loss", Column::Show::kMean},
-            {"error %", "id_error", Column::Show::kMean},
-            {"collapse", "collapse_avg", Column::Show::kMean},
-            {"alignment", "alignment", Column::Show::kMean}};
+    return {{"loss", "id_loss", Column::Show::kMeanAndError, 4},  {"OoD loss", "ood_loss", Column::Show::kMean, 4},
+            {"error %", "id_error", Column::Show::kMean},         {"OoD error %", "ood_error", Column::Show::kMean},
+            {"collapse", "collapse_avg", Column::Show::kMean, 3}, {"alignment", "alignment", Column::Show::kMean, 3}};
   }
   std::string footnote(std::span<const Run> /*runs*/) const override {
-    return "Losses on fresh samples at the best validation point; out of distribution (OoD) inputs are doubled, and "
-           "sequences "
-           "longest. Collapse and alignment: 0 is best.";
+    return "Losses are those of fresh samples, at the best validation point; out of distribution (OoD) inputs are doubled "
+           "and sequences longer. Collapse and alignment: 0 is best.";
   }
   std::string series_label() const override { return "model"; }
   std::string table_title() const override {
