@@ -124,12 +124,12 @@ TEST_P(RuleMhaTest, SaysWhatTheFormulasSay) {
   for (int sample = 0; sample < batch_.samples; ++sample) {
     say(sample, said, gates);
   }
-  expect_said(make_rule_mha<double>, said, gates);
+  expect_said(make_rule_network<double>, said, gates);
 }
 
-TEST_P(RuleMhaTest, Gradients) { expect_gradients(make_rule_mha<double>); }
+TEST_P(RuleMhaTest, Gradients) { expect_gradients(make_rule_network<double>); }
 
-TEST_P(RuleMhaTest, TheSameBitsOnEveryTarget) { expect_same_bits(make_rule_mha<float>); }
+TEST_P(RuleMhaTest, TheSameBitsOnEveryTarget) { expect_same_bits(make_rule_network<float>); }
 
 INSTANTIATE_TEST_SUITE_P(All, RuleMhaTest, testing::ValuesIn(kSearches), test::case_name);
 

@@ -79,12 +79,34 @@ TEST_P(RuleMlpTest, SaysWhatTheFormulasSay) {
   for (int row = 0; row < batch_.rows(); ++row) {
     expected.push_back({said(row, gates[static_cast<std::size_t>(row)])});
   }
-  expect_said(make_rule_mlp<double>, expected, gates);
+  expect_said(make_rule_network<double>, expected, gates);
 }
 
-TEST_P(RuleMlpTest, Gradients) { expect_gradients(make_rule_mlp<double>); }
+TEST_P(RuleMlpTest, Gradients) { expect_gradients(make_rule_network<double>); }
 
-TEST_P(RuleMlpTest, TheSameBitsOnEveryTarget) { expect_same_bits(make_rule_mlp<float>); }
+TEST_P(RuleMlpTest, TheSameBitsOnEveryTarget) { expect_same_bits(make_rule_network<float>); }
+
+// An oracle that computes one module for each row, and one that computes all of them.
+TEST_P(RuleMlpTest, WhatNoRowNeedsChangesNoBit) {
+  const auto all = make_rule_mlp<float>(shape_, engine::solo::kernels_for("scalar"), true);
+  const auto needed = make_rule_mlp<float>(shape_, engine::solo::kernels_for("scalar"));
+  AlignedVector<float> d(static_cast<std::size_t>(batch_.rows()) * engine::solo::padded(1), 0.0F);
+  for (int row = 0; row < batch_.rows(); ++row) {
+    d[static_cast<std::size_t>(row) * engine::solo::padded(1)] = std::sin(static_cast<float>(row));
+  }
+  std::vector<float> said[2];
+  std::vector<float> gradients[2];
+  for (const int which : {0, 1}) {
+    RuleNetwork<float>& network = which == 0 ? *all : *needed;
+    network.parameters().load(initial_);
+    const float* found = network.forward(batch_);
+    said[which].assign(found, found + d.size());
+    network.backward(batch_, d.data());
+    gradients[which] = network.parameters().gradients_in_order();
+  }
+  EXPECT_EQ(said[0], said[1]);
+  EXPECT_EQ(gradients[0], gradients[1]);
+}
 
 INSTANTIATE_TEST_SUITE_P(All, RuleMlpTest, testing::ValuesIn(kSums), test::case_name);
 

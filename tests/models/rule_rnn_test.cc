@@ -97,12 +97,12 @@ TEST_P(RuleRnnTest, SaysWhatTheFormulasSay) {
   for (int sample = 0; sample < batch_.samples; ++sample) {
     say(sample, said, gates);
   }
-  expect_said(make_rule_rnn<double>, said, gates);
+  expect_said(make_rule_network<double>, said, gates);
 }
 
-TEST_P(RuleRnnTest, Gradients) { expect_gradients(make_rule_rnn<double>); }
+TEST_P(RuleRnnTest, Gradients) { expect_gradients(make_rule_network<double>); }
 
-TEST_P(RuleRnnTest, TheSameBitsOnEveryTarget) { expect_same_bits(make_rule_rnn<float>); }
+TEST_P(RuleRnnTest, TheSameBitsOnEveryTarget) { expect_same_bits(make_rule_network<float>); }
 
 INSTANTIATE_TEST_SUITE_P(All, RuleRnnTest, testing::ValuesIn(kSystems), test::case_name);
 

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "models/rules/gated_layer.h"
+#include "models/rules/oracle_modules.h"
 #include "models/rules/rule_gate.h"
 #include "models/rules/rule_network.h"
 #include "models/rules/rule_stack.h"
@@ -17,7 +18,7 @@ using engine::solo::padded;
 template <typename T>
 class RuleMlp : public RuleNetwork<T> {
  public:
-  RuleMlp(const RuleShape& shape, const engine::solo::Kernels<T>& kernels)
+  RuleMlp(const RuleShape& shape, const engine::solo::Kernels<T>& kernels, bool all_modules)
       : shape_(shape),
         kernels_(kernels),
         layout_(rule_layout(shape)),
@@ -34,6 +35,10 @@ class RuleMlp : public RuleNetwork<T> {
                              padded(3 * shape.width), kernels));
       return;
     }
+    if (shape.model == RuleModel::kGtModular && !all_modules) {
+      oracle_.emplace(shape, layout_, kernels);
+      return;
+    }
     first_ = tensor_of(layout_, "modules.layer0.weight");
     modules_.emplace(shape, layout_, module_units(shape), shape.second_width(), kernels);
     if (shape.model == RuleModel::kModularOp) {
@@ -45,7 +50,7 @@ class RuleMlp : public RuleNetwork<T> {
 
   const engine::Layout& layout() const override { return layout_; }
   engine::solo::Parameters<T>& parameters() override { return parameters_; }
-  const T* gates() const override { return modules_ ? modules_->gates() : nullptr; }
+  const T* gates() const override { return modules_ ? modules_->gates() : oracle_ ? oracle_->gates() : nullptr; }
 
   const T* forward(const RuleBatch& batch) override {
     make_room(batch.rows());
@@ -63,7 +68,10 @@ class RuleMlp : public RuleNetwork<T> {
         std::copy_n(code(batch, row, part, &LayerStack<T>::Use::y), shape_.width, z + part * shape_.width);
       }
     }
-    return decoder_.forward(parameters_, modules_ ? forward_modules(batch) : forward_core(), rows_, of_decoder_);
+    const T* core = modules_  ? forward_modules(batch)
+                    : oracle_ ? oracle_->forward(parameters_, batch, z_.data())
+                              : forward_core();
+    return decoder_.forward(parameters_, core, rows_, of_decoder_);
   }
 
   void backward(const RuleBatch& batch, const T* dsaid) override {
@@ -72,9 +80,11 @@ class RuleMlp : public RuleNetwork<T> {
     decoder_.begin_backward(parameters_);
     std::ranges::fill(of_rules_.dy.back(), T{0});
     std::copy_n(dsaid, of_decoder_.dy.back().size(), of_decoder_.dy.back().begin());
-    decoder_.backward(parameters_, modules_ ? modules_->values() : of_core_.y.back().data(), false, true, rows_,
-                      of_decoder_);
-    const T* dz = modules_ ? backward_modules(batch) : backward_core();
+    const T* core = modules_ ? modules_->values() : oracle_ ? oracle_->values() : of_core_.y.back().data();
+    decoder_.backward(parameters_, core, false, true, rows_, of_decoder_);
+    const T* dz = modules_  ? backward_modules(batch)
+                  : oracle_ ? oracle_->backward(parameters_, of_decoder_.dx.data())
+                            : backward_core();
     for (int row = 0; row < rows_; ++row) {
       const T* from = dz + static_cast<std::ptrdiff_t>(row) * padded(3 * shape_.width);
       for (int part = 0; part < 3; ++part) {
@@ -113,6 +123,8 @@ class RuleMlp : public RuleNetwork<T> {
     of_decoder_ = decoder_.make_use(rows);
     if (modules_) {
       modules_->make_room(rows);
+    } else if (oracle_) {
+      oracle_->make_room(rows);
     } else {
       of_core_ = core_->make_use(rows);
     }
@@ -177,6 +189,7 @@ class RuleMlp : public RuleNetwork<T> {
   LayerStack<T> encoder_x_, encoder_c_, decoder_;
   std::optional<LayerStack<T>> core_;  // of the monolithic network
   std::optional<GatedLayer<T>> modules_;
+  std::optional<OracleModules<T>> oracle_;
   std::optional<RuleGate<T>> gate_;
   std::size_t first_ = 0;
 
@@ -190,11 +203,13 @@ class RuleMlp : public RuleNetwork<T> {
 }  // namespace
 
 template <typename T>
-std::unique_ptr<RuleNetwork<T>> make_rule_mlp(const RuleShape& shape, const engine::solo::Kernels<T>& kernels) {
-  return std::make_unique<RuleMlp<T>>(shape, kernels);
+std::unique_ptr<RuleNetwork<T>> make_rule_mlp(const RuleShape& shape, const engine::solo::Kernels<T>& kernels,
+                                              bool all_modules) {
+  return std::make_unique<RuleMlp<T>>(shape, kernels, all_modules);
 }
 
-template std::unique_ptr<RuleNetwork<float>> make_rule_mlp(const RuleShape&, const engine::solo::Kernels<float>&);
-template std::unique_ptr<RuleNetwork<double>> make_rule_mlp(const RuleShape&, const engine::solo::Kernels<double>&);
+template std::unique_ptr<RuleNetwork<float>> make_rule_mlp(const RuleShape&, const engine::solo::Kernels<float>&, bool);
+template std::unique_ptr<RuleNetwork<double>> make_rule_mlp(const RuleShape&, const engine::solo::Kernels<double>&,
+                                                            bool);
 
 }  // namespace modlab::models

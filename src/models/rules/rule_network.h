@@ -29,9 +29,11 @@ class RuleNetwork {
 template <typename T>
 std::unique_ptr<RuleNetwork<T>> make_rule_network(const RuleShape& shape, const engine::solo::Kernels<T>& kernels);
 
-// Of one family each.
+// Of one family each. `all_modules`: an oracle's modules are all computed, as others' are, although its rows need one;
+// the numbers are the same.
 template <typename T>
-std::unique_ptr<RuleNetwork<T>> make_rule_mlp(const RuleShape& shape, const engine::solo::Kernels<T>& kernels);
+std::unique_ptr<RuleNetwork<T>> make_rule_mlp(const RuleShape& shape, const engine::solo::Kernels<T>& kernels,
+                                              bool all_modules = false);
 template <typename T>
 std::unique_ptr<RuleNetwork<T>> make_rule_mha(const RuleShape& shape, const engine::solo::Kernels<T>& kernels);
 template <typename T>

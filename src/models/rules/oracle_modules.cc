@@ -1,0 +1,199 @@
+#include "models/rules/oracle_modules.h"
+
+#include <algorithm>
+
+#include "models/rules/rule_stack.h"
+
+namespace modlab::models {
+
+using engine::solo::padded;
+using engine::solo::Parameters;
+
+template <typename T>
+OracleModules<T>::OracleModules(const RuleShape& shape, const engine::Layout& layout,
+                                const engine::solo::Kernels<T>& kernels)
+    : shape_(shape),
+      first_(tensor_of(layout, "modules.layer0.weight")),
+      second_(tensor_of(layout, "modules.layer1.weight")),
+      kernels_(kernels),
+      groups_(static_cast<std::size_t>(shape.modules)) {}
+
+template <typename T>
+void OracleModules<T>::make_room(int rows) {
+  outputs_.assign(static_cast<std::size_t>(rows) * padded(shape_.second_width()), T{0});
+  gates_.assign(static_cast<std::size_t>(rows) * padded(shape_.modules), T{0});
+  dz_.assign(static_cast<std::size_t>(rows) * padded(inputs()), T{0});
+}
+
+template <typename T>
+void OracleModules<T>::take_weights(Parameters<T>& parameters, int module, Group& group) const {
+  const int all_units = units() * shape_.modules;
+  const int wide = padded(shape_.second_width());
+  group.first.assign(static_cast<std::size_t>(inputs()) * padded(units()), T{0});
+  group.bias.assign(static_cast<std::size_t>(padded(units())), T{0});
+  group.second.resize(static_cast<std::size_t>(mixed()) * wide);
+  for (int input = 0; input < inputs(); ++input) {
+    std::copy_n(parameters.values(first_) + static_cast<std::ptrdiff_t>(input) * padded(all_units) + module * units(),
+                units(), group.first.data() + static_cast<std::ptrdiff_t>(input) * padded(units()));
+  }
+  std::copy_n(parameters.values(first_ + 1) + module * units(), units(), group.bias.begin());
+  const T* second = parameters.values(second_);
+  std::copy_n(second + static_cast<std::ptrdiff_t>(module) * units() * wide,
+              static_cast<std::ptrdiff_t>(units()) * wide, group.second.begin());
+  std::copy_n(second + static_cast<std::ptrdiff_t>(all_units + module) * wide, wide,
+              group.second.begin() + static_cast<std::ptrdiff_t>(units()) * wide);
+}
+
+template <typename T>
+void OracleModules<T>::gather(const T* from, int width, const std::vector<int>& rows, AlignedVector<T>& to) const {
+  to.resize(rows.size() * padded(width));
+  for (std::size_t place = 0; place < rows.size(); ++place) {
+    std::copy_n(from + static_cast<std::ptrdiff_t>(rows[place]) * padded(width), padded(width),
+                to.data() + place * padded(width));
+  }
+}
+
+template <typename T>
+void OracleModules<T>::scatter(const AlignedVector<T>& from, int width, const std::vector<int>& rows,
+                               AlignedVector<T>& to) const {
+  for (std::size_t place = 0; place < rows.size(); ++place) {
+    std::copy_n(from.data() + place * padded(width), padded(width),
+                to.data() + static_cast<std::ptrdiff_t>(rows[place]) * padded(width));
+  }
+}
+
+template <typename T>
+const T* OracleModules<T>::forward(Parameters<T>& parameters, const RuleBatch& batch, const T* z) {
+  for (Group& group : groups_) {
+    group.rows.clear();
+  }
+  std::ranges::fill(gates_, T{0});
+  for (int row = 0; row < batch.rows(); ++row) {
+    const int module = batch.rules[static_cast<std::size_t>(row)] % shape_.modules;
+    groups_[static_cast<std::size_t>(module)].rows.push_back(row);
+    gates_[static_cast<std::size_t>(row) * padded(shape_.modules) + static_cast<std::size_t>(module)] = 1;
+  }
+  for (int module = 0; module < shape_.modules; ++module) {
+    Group& group = groups_[static_cast<std::size_t>(module)];
+    const auto count = static_cast<int>(group.rows.size());
+    if (count == 0) {
+      continue;
+    }
+    take_weights(parameters, module, group);
+    gather(z, inputs(), group.rows, group.z);
+    AlignedVector<T>& hidden = dhidden_;
+    hidden.resize(static_cast<std::size_t>(count) * padded(units()));
+    kernels_.layer_forward({.x = group.z.data(),
+                            .x_stride = padded(inputs()),
+                            .weights = group.first.data(),
+                            .bias = group.bias.data(),
+                            .y = hidden.data(),
+                            .rows = count,
+                            .in = inputs(),
+                            .out = units(),
+                            .relu = true});
+    group.hidden.assign(static_cast<std::size_t>(count) * padded(mixed()), T{0});
+    for (int place = 0; place < count; ++place) {
+      T* to = group.hidden.data() + static_cast<std::ptrdiff_t>(place) * padded(mixed());
+      std::copy_n(hidden.data() + static_cast<std::ptrdiff_t>(place) * padded(units()), units(), to);
+      to[units()] = 1;
+    }
+    group.outputs.resize(static_cast<std::size_t>(count) * padded(shape_.second_width()));
+    kernels_.layer_forward({.x = group.hidden.data(),
+                            .x_stride = padded(mixed()),
+                            .weights = group.second.data(),
+                            .bias = nullptr,
+                            .y = group.outputs.data(),
+                            .rows = count,
+                            .in = mixed(),
+                            .out = shape_.second_width(),
+                            .relu = false});
+    scatter(group.outputs, shape_.second_width(), group.rows, outputs_);
+  }
+  return outputs_.data();
+}
+
+template <typename T>
+const T* OracleModules<T>::backward(Parameters<T>& parameters, const T* doutputs) {
+  for (int module = 0; module < shape_.modules; ++module) {
+    Group& group = groups_[static_cast<std::size_t>(module)];
+    const auto count = static_cast<int>(group.rows.size());
+    if (count == 0) {
+      continue;
+    }
+    gather(doutputs, shape_.second_width(), group.rows, doutputs_);
+    dsecond_.assign(group.second.size(), T{0});
+    kernels_.layer_weight_gradient({.x = group.hidden.data(),
+                                    .x_stride = padded(mixed()),
+                                    .dy = doutputs_.data(),
+                                    .weights = dsecond_.data(),
+                                    .bias = nullptr,
+                                    .rows = count,
+                                    .in = mixed(),
+                                    .out = shape_.second_width()});
+    turn_weights(group.second.data(), mixed(), shape_.second_width(), turned_);
+    dhidden_.resize(static_cast<std::size_t>(count) * padded(mixed()));
+    kernels_.layer_input_gradient({.dy = doutputs_.data(),
+                                   .transposed = turned_.data(),
+                                   .x = group.hidden.data(),
+                                   .dx = dhidden_.data(),
+                                   .rows = count,
+                                   .in = mixed(),
+                                   .out = shape_.second_width()});
+    // The one for the bias is no unit. Rows may be narrower without it.
+    for (int place = 0; place < count; ++place) {
+      T* to = dhidden_.data() + static_cast<std::ptrdiff_t>(place) * padded(units());
+      const T* from = dhidden_.data() + static_cast<std::ptrdiff_t>(place) * padded(mixed());
+      std::copy(from, from + units(), to);
+      std::fill(to + units(), to + padded(units()), T{0});
+    }
+    dfirst_.assign(group.first.size(), T{0});
+    dbias_.assign(group.bias.size(), T{0});
+    kernels_.layer_weight_gradient({.x = group.z.data(),
+                                    .x_stride = padded(inputs()),
+                                    .dy = dhidden_.data(),
+                                    .weights = dfirst_.data(),
+                                    .bias = dbias_.data(),
+                                    .rows = count,
+                                    .in = inputs(),
+                                    .out = units()});
+    turn_weights(group.first.data(), inputs(), units(), turned_);
+    dz_group_.resize(static_cast<std::size_t>(count) * padded(inputs()));
+    kernels_.layer_input_gradient({.dy = dhidden_.data(),
+                                   .transposed = turned_.data(),
+                                   .x = nullptr,
+                                   .dx = dz_group_.data(),
+                                   .rows = count,
+                                   .in = inputs(),
+                                   .out = units()});
+    scatter(dz_group_, inputs(), group.rows, dz_);
+    add_gradients(parameters, module);
+  }
+  return dz_.data();
+}
+
+template <typename T>
+void OracleModules<T>::add_gradients(Parameters<T>& parameters, int module) {
+  const int all_units = units() * shape_.modules;
+  const int wide = padded(shape_.second_width());
+  const auto add = [](const T* from, std::ptrdiff_t count, T* to) {
+    for (std::ptrdiff_t place = 0; place < count; ++place) {
+      to[place] += from[place];
+    }
+  };
+  for (int input = 0; input < inputs(); ++input) {
+    add(dfirst_.data() + static_cast<std::ptrdiff_t>(input) * padded(units()), units(),
+        parameters.gradients(first_) + static_cast<std::ptrdiff_t>(input) * padded(all_units) + module * units());
+  }
+  add(dbias_.data(), units(), parameters.gradients(first_ + 1) + module * units());
+  T* second = parameters.gradients(second_);
+  add(dsecond_.data(), static_cast<std::ptrdiff_t>(units()) * wide,
+      second + static_cast<std::ptrdiff_t>(module) * units() * wide);
+  add(dsecond_.data() + static_cast<std::ptrdiff_t>(units()) * wide, wide,
+      second + static_cast<std::ptrdiff_t>(all_units + module) * wide);
+}
+
+template class OracleModules<float>;
+template class OracleModules<double>;
+
+}  // namespace modlab::models
