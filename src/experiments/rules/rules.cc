@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "core/parallel.h"
@@ -49,9 +50,8 @@ class RulesWork : public Work {
     }
   }
 
-  // A few steps of each shape.
+  // Some steps of each shape, without the evaluation before and after them.
   double estimate_seconds() override {
-    constexpr int kTried = 20;
     std::map<std::string, double> seconds_a_step;
     double total = 0;
     for (const RuleSpec& spec : specs_) {
@@ -59,18 +59,16 @@ class RulesWork : public Work {
       tried.seed = 0;
       tried.task.task_seed = 0;
       tried.lr = 1e-4;
-      tried.iterations = kTried;
-      tried.evaluate_every = kTried;
-      const std::string key = models::rule_settings().id(tried);
-      if (!seconds_a_step.contains(key)) {
-        models::RuleProgress progress;
-        const tasks::RuleTask task = tasks::draw_rules(tried.task);
-        models::train_rules(tried, task, *resources_.kernels, progress);
-        const double begin = thread_seconds();
-        models::train_rules(tried, task, *resources_.kernels, progress);
-        seconds_a_step[key] = (thread_seconds() - begin) / kTried;
+      tried.iterations = 1;
+      tried.evaluate_every = std::numeric_limits<int>::max();
+      const auto [known, is_new] = seconds_a_step.try_emplace(models::rule_settings().id(tried));
+      if (is_new) {
+        constexpr int kTried = 20;
+        const double one = seconds_of(tried);
+        tried.iterations += kTried;
+        known->second = std::max(0.0, seconds_of(tried) - one) / kTried;
       }
-      total += seconds_a_step[key] * spec.iterations;
+      total += known->second * spec.iterations;
     }
     return total / resources_.threads;
   }
@@ -113,6 +111,14 @@ class RulesWork : public Work {
   void stop() override { progress_.stop = true; }
 
  private:
+  double seconds_of(const RuleSpec& spec) const {
+    models::RuleProgress progress;
+    const tasks::RuleTask task = tasks::draw_rules(spec.task);
+    const double begin = thread_seconds();
+    models::train_rules(spec, task, *resources_.kernels, progress);
+    return thread_seconds() - begin;
+  }
+
   std::span<const Run> runs_;
   Resources resources_;
   Wanted wanted_;
@@ -137,7 +143,8 @@ class Rules : public Experiment {
             {"collapse", "collapse_avg", Column::Show::kMean, 3}, {"alignment", "alignment", Column::Show::kMean, 3}};
   }
   std::string footnote(std::span<const Run> /*runs*/) const override {
-    return "Losses are those of fresh samples, at the best validation point; out of distribution (OoD) inputs are doubled "
+    return "Losses are those of fresh samples, at the best validation point; out of distribution (OoD) inputs are "
+           "doubled "
            "and sequences longer. Collapse and alignment: 0 is best.";
   }
   std::string series_label() const override { return "model"; }
