@@ -195,6 +195,27 @@ class RuleNetworkTest : public testing::TestWithParam<RuleCase> {
     }
   }
 
+  // An oracle that computes all modules for every row, and one that computes the module that the row needs.
+  void expect_equal(models::RuleNetwork<float>& all, models::RuleNetwork<float>& needed) const {
+    const int stride = engine::solo::padded(shape_.outputs);
+    AlignedVector<float> d(static_cast<std::size_t>(batch_.rows()) * stride, 0.0F);
+    for (int row = 0; row < batch_.rows(); ++row) {
+      d[static_cast<std::size_t>(row) * stride] = std::sin(static_cast<float>(row));
+    }
+    std::vector<float> said[2];
+    std::vector<float> gradients[2];
+    for (const int which : {0, 1}) {
+      models::RuleNetwork<float>& network = which == 0 ? all : needed;
+      network.parameters().load(initial_);
+      const float* found = network.forward(batch_);
+      said[which].assign(found, found + d.size());
+      network.backward(batch_, d.data());
+      gradients[which] = network.parameters().gradients_in_order();
+    }
+    EXPECT_EQ(said[0], said[1]);
+    EXPECT_EQ(gradients[0], gradients[1]);
+  }
+
   tasks::RuleTask task_;
   models::RuleShape shape_;
   engine::Layout layout_;

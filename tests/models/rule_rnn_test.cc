@@ -104,6 +104,11 @@ TEST_P(RuleRnnTest, Gradients) { expect_gradients(make_rule_network<double>); }
 
 TEST_P(RuleRnnTest, TheSameBitsOnEveryTarget) { expect_same_bits(make_rule_network<float>); }
 
+TEST_P(RuleRnnTest, WhatNoRowNeedsChangesNoBit) {
+  const engine::solo::Kernels<float>& kernels = engine::solo::kernels_for("scalar");
+  expect_equal(*make_rule_rnn<float>(shape_, kernels, true), *make_rule_rnn<float>(shape_, kernels));
+}
+
 INSTANTIATE_TEST_SUITE_P(All, RuleRnnTest, testing::ValuesIn(kSystems), test::case_name);
 
 }  // namespace

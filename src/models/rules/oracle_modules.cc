@@ -45,24 +45,6 @@ void OracleModules<T>::take_weights(Parameters<T>& parameters, int module, Group
 }
 
 template <typename T>
-void OracleModules<T>::gather(const T* from, int width, const std::vector<int>& rows, AlignedVector<T>& to) const {
-  to.resize(rows.size() * padded(width));
-  for (std::size_t place = 0; place < rows.size(); ++place) {
-    std::copy_n(from + static_cast<std::ptrdiff_t>(rows[place]) * padded(width), padded(width),
-                to.data() + place * padded(width));
-  }
-}
-
-template <typename T>
-void OracleModules<T>::scatter(const AlignedVector<T>& from, int width, const std::vector<int>& rows,
-                               AlignedVector<T>& to) const {
-  for (std::size_t place = 0; place < rows.size(); ++place) {
-    std::copy_n(from.data() + place * padded(width), padded(width),
-                to.data() + static_cast<std::ptrdiff_t>(rows[place]) * padded(width));
-  }
-}
-
-template <typename T>
 const T* OracleModules<T>::forward(Parameters<T>& parameters, const RuleBatch& batch, const T* z) {
   for (Group& group : groups_) {
     group.rows.clear();
@@ -80,7 +62,7 @@ const T* OracleModules<T>::forward(Parameters<T>& parameters, const RuleBatch& b
       continue;
     }
     take_weights(parameters, module, group);
-    gather(z, inputs(), group.rows, group.z);
+    gather_rows(z, inputs(), group.rows, group.z);
     AlignedVector<T>& hidden = dhidden_;
     hidden.resize(static_cast<std::size_t>(count) * padded(units()));
     kernels_.layer_forward({.x = group.z.data(),
@@ -108,7 +90,7 @@ const T* OracleModules<T>::forward(Parameters<T>& parameters, const RuleBatch& b
                             .in = mixed(),
                             .out = shape_.second_width(),
                             .relu = false});
-    scatter(group.outputs, shape_.second_width(), group.rows, outputs_);
+    scatter_rows(group.outputs, shape_.second_width(), group.rows, outputs_.data());
   }
   return outputs_.data();
 }
@@ -121,7 +103,7 @@ const T* OracleModules<T>::backward(Parameters<T>& parameters, const T* doutputs
     if (count == 0) {
       continue;
     }
-    gather(doutputs, shape_.second_width(), group.rows, doutputs_);
+    gather_rows(doutputs, shape_.second_width(), group.rows, doutputs_);
     dsecond_.assign(group.second.size(), T{0});
     kernels_.layer_weight_gradient({.x = group.hidden.data(),
                                     .x_stride = padded(mixed()),
@@ -166,7 +148,7 @@ const T* OracleModules<T>::backward(Parameters<T>& parameters, const T* doutputs
                                    .rows = count,
                                    .in = inputs(),
                                    .out = units()});
-    scatter(dz_group_, inputs(), group.rows, dz_);
+    scatter_rows(dz_group_, inputs(), group.rows, dz_.data());
     add_gradients(parameters, module);
   }
   return dz_.data();

@@ -39,8 +39,6 @@ class OracleModules {
   // Hidden units, and a one for the bias.
   int mixed() const { return units() + 1; }
   void take_weights(engine::solo::Parameters<T>& parameters, int module, Group& group) const;
-  void gather(const T* from, int width, const std::vector<int>& rows, AlignedVector<T>& to) const;
-  void scatter(const AlignedVector<T>& from, int width, const std::vector<int>& rows, AlignedVector<T>& to) const;
   void add_gradients(engine::solo::Parameters<T>& parameters, int module);
 
   RuleShape shape_;

@@ -14,7 +14,7 @@ using engine::solo::padded;
 template <typename T>
 class RuleRnn : public RuleNetwork<T> {
  public:
-  RuleRnn(const RuleShape& shape, const engine::solo::Kernels<T>& kernels)
+  RuleRnn(const RuleShape& shape, const engine::solo::Kernels<T>& kernels, bool all_modules)
       : shape_(shape),
         kernels_(kernels),
         state_(shape.has_modules() ? shared_state(shape) : shape.second_width()),
@@ -23,11 +23,13 @@ class RuleRnn : public RuleNetwork<T> {
         parameters_(layout_, {}),
         encoder_(stack_of(layout_, "encoder", {inputs_, shape.width, shape.width}, padded(inputs_), kernels)),
         decoder_(stack_of(layout_, "decoder", {state_, state_, shape.outputs}, padded(state_), kernels)),
-        cells_(shape.has_modules() ? static_cast<std::size_t>(shape.modules) : 1) {
-    for (std::size_t cell = 0; cell < cells_.size(); ++cell) {
-      const std::string name = shape.has_modules() ? "module" + std::to_string(cell) : "cell";
-      cells_[cell].input = tensor_of(layout_, name + ".input.weight");
-      cells_[cell].state = tensor_of(layout_, name + ".state.weight");
+        one_each_(shape.model == RuleModel::kGtModular && !all_modules),
+        weights_(shape.has_modules() ? static_cast<std::size_t>(shape.modules) : 1),
+        cells_(one_each_ ? 1 : weights_.size()) {
+    for (std::size_t module = 0; module < weights_.size(); ++module) {
+      const std::string name = shape.has_modules() ? "module" + std::to_string(module) : "cell";
+      weights_[module].input = tensor_of(layout_, name + ".input.weight");
+      weights_[module].state = tensor_of(layout_, name + ".state.weight");
     }
     input_bias_ = tensor_of(layout_, "cell.input.bias");
     state_bias_ = tensor_of(layout_, "cell.state.bias");
@@ -50,16 +52,8 @@ class RuleRnn : public RuleNetwork<T> {
       x[shape_.data_columns + batch.rules[static_cast<std::size_t>(row)]] = 1;
     }
     const T* codes = encoder_.forward(parameters_, x_.data(), rows_, of_encoder_);
-    for (Cell& cell : cells_) {
-      kernels_.layer_forward({.x = codes,
-                              .x_stride = padded(shape_.width),
-                              .weights = parameters_.values(cell.input),
-                              .bias = shape_.has_modules() ? nullptr : parameters_.values(input_bias_),
-                              .y = cell.from_input.data(),
-                              .rows = rows_,
-                              .in = shape_.width,
-                              .out = 4 * state_,
-                              .relu = false});
+    for (std::size_t number = 0; number < cells_.size(); ++number) {
+      multiply(batch, number, &Weights::input, codes, shape_.width, 0, rows_, cells_[number].from_input.data());
     }
     say_rule_gates();
     for (int step = 0; step < batch.length; ++step) {
@@ -76,8 +70,9 @@ class RuleRnn : public RuleNetwork<T> {
     std::ranges::fill(dhidden_, T{0});
     std::ranges::fill(dmemory_, T{0});
     std::ranges::fill(drule_gates_, T{0});
-    for (Cell& cell : cells_) {
-      turn_weights(parameters_.values(cell.state), state_, 4 * state_, cell.state_turned);
+    for (Weights& weights : weights_) {
+      turn_weights(parameters_.values(weights.input), shape_.width, 4 * state_, weights.input_turned);
+      turn_weights(parameters_.values(weights.state), state_, 4 * state_, weights.state_turned);
     }
     for (int step = batch.length; step-- > 0;) {
       backward_step(batch, step);
@@ -85,23 +80,9 @@ class RuleRnn : public RuleNetwork<T> {
     backward_rule_gates();
     AlignedVector<T>& dcodes = of_encoder_.dy.back();
     std::ranges::fill(dcodes, T{0});
-    for (Cell& cell : cells_) {
-      kernels_.layer_weight_gradient({.x = of_encoder_.y.back().data(),
-                                      .x_stride = padded(shape_.width),
-                                      .dy = cell.dfrom_input.data(),
-                                      .weights = parameters_.gradients(cell.input),
-                                      .bias = shape_.has_modules() ? nullptr : parameters_.gradients(input_bias_),
-                                      .rows = rows_,
-                                      .in = shape_.width,
-                                      .out = 4 * state_});
-      turn_weights(parameters_.values(cell.input), shape_.width, 4 * state_, input_turned_);
-      kernels_.layer_input_gradient({.dy = cell.dfrom_input.data(),
-                                     .transposed = input_turned_.data(),
-                                     .x = nullptr,
-                                     .dx = dcode_.data(),
-                                     .rows = rows_,
-                                     .in = shape_.width,
-                                     .out = 4 * state_});
+    for (std::size_t number = 0; number < cells_.size(); ++number) {
+      multiply_back(batch, number, &Weights::input, of_encoder_.y.back().data(), shape_.width,
+                    cells_[number].dfrom_input.data(), 0, rows_, dcode_.data());
       for (std::size_t place = 0; place < dcodes.size(); ++place) {
         dcodes[place] += dcode_[place];
       }
@@ -113,17 +94,106 @@ class RuleRnn : public RuleNetwork<T> {
   // Parts of a cell's 4 h units, in their order.
   enum Slice { kIn = 0, kForget = 1, kOut = 2, kCandidate = 3 };
 
-  struct Cell {
+  struct Weights {
     std::size_t input = 0;  // tensors
     std::size_t state = 0;
+    AlignedVector<T> input_turned, state_turned;
+  };
+  // What a cell makes of every row. Where the rule chooses one cell for each row, there is one of these: every row has
+  // what its own cell makes of it, and no other is computed.
+  struct Cell {
     AlignedVector<T> from_input, from_state;    // [row][4 h]: what both say before it is squashed
     AlignedVector<T> squashed;                  // [row][4 h]
     AlignedVector<T> memory, told;              // [row][h]: its own c and tanh(c)
     AlignedVector<T> dfrom_input, dfrom_state;  // [row][4 h], and of one step
-    AlignedVector<T> state_turned;
   };
 
   static std::ptrdiff_t at(int row, int units) { return static_cast<std::ptrdiff_t>(row) * padded(units); }
+
+  const T* bias_of(std::size_t Weights::*which) {
+    return shape_.has_modules() ? nullptr : parameters_.values(which == &Weights::input ? input_bias_ : state_bias_);
+  }
+
+  // Calls work(module, rows) with the rows among [first, first + count) that each module answers, counted from `first`.
+  template <typename Work>
+  void for_each_module(const RuleBatch& batch, int first, int count, const Work& work) {
+    rows_of_.resize(weights_.size());
+    for (std::vector<int>& rows : rows_of_) {
+      rows.clear();
+    }
+    for (int row = 0; row < count; ++row) {
+      const int module = batch.rules[static_cast<std::size_t>(first + row)] % shape_.modules;
+      rows_of_[static_cast<std::size_t>(module)].push_back(row);
+    }
+    for (std::size_t module = 0; module < rows_of_.size(); ++module) {
+      if (!rows_of_[module].empty()) {
+        work(module, rows_of_[module]);
+      }
+    }
+  }
+
+  // The rows [first, first + count), which x and y begin with, through the weights of a cell, or each through those of
+  // its own.
+  void multiply(const RuleBatch& batch, std::size_t cell, std::size_t Weights::*which, const T* x, int in, int first,
+                int count, T* y) {
+    const auto product = [&](std::size_t module, const T* from, int rows, T* to) {
+      kernels_.layer_forward({.x = from,
+                              .x_stride = padded(in),
+                              .weights = parameters_.values(weights_[module].*which),
+                              .bias = bias_of(which),
+                              .y = to,
+                              .rows = rows,
+                              .in = in,
+                              .out = 4 * state_,
+                              .relu = false});
+    };
+    if (!one_each_) {
+      product(cell, x, count, y);
+      return;
+    }
+    for_each_module(batch, first, count, [&](std::size_t module, const std::vector<int>& rows) {
+      gather_rows(x, in, rows, some_x_);
+      some_y_.resize(static_cast<std::size_t>(at(static_cast<int>(rows.size()), 4 * state_)));
+      product(module, some_x_.data(), static_cast<int>(rows.size()), some_y_.data());
+      scatter_rows(some_y_, 4 * state_, rows, y);
+    });
+  }
+
+  // The way back: adds to the gradients of weights, and gives those of x.
+  void multiply_back(const RuleBatch& batch, std::size_t cell, std::size_t Weights::*which, const T* x, int in,
+                     const T* dy, int first, int count, T* dx) {
+    const bool is_input = which == &Weights::input;
+    const auto back = [&](std::size_t module, const T* from, const T* d, int rows, T* to) {
+      kernels_.layer_weight_gradient(
+          {.x = from,
+           .x_stride = padded(in),
+           .dy = d,
+           .weights = parameters_.gradients(weights_[module].*which),
+           .bias = shape_.has_modules() ? nullptr : parameters_.gradients(is_input ? input_bias_ : state_bias_),
+           .rows = rows,
+           .in = in,
+           .out = 4 * state_});
+      kernels_.layer_input_gradient(
+          {.dy = d,
+           .transposed = (is_input ? weights_[module].input_turned : weights_[module].state_turned).data(),
+           .x = nullptr,
+           .dx = to,
+           .rows = rows,
+           .in = in,
+           .out = 4 * state_});
+    };
+    if (!one_each_) {
+      back(cell, x, dy, count, dx);
+      return;
+    }
+    for_each_module(batch, first, count, [&](std::size_t module, const std::vector<int>& rows) {
+      gather_rows(x, in, rows, some_x_);
+      gather_rows(dy, 4 * state_, rows, some_y_);
+      some_dx_.resize(some_x_.size());
+      back(module, some_x_.data(), some_y_.data(), static_cast<int>(rows.size()), some_dx_.data());
+      scatter_rows(some_dx_, in, rows, dx);
+    });
+  }
 
   void make_room(const RuleBatch& batch) {
     if (batch.rows() == rows_ && batch.samples == samples_) {
@@ -202,17 +272,10 @@ class RuleRnn : public RuleNetwork<T> {
   // The rows of a step are `samples_` neighbours; in hidden_ and memory_ the step before stands at the same place.
   void forward_step(const RuleBatch& batch, int step) {
     const int first = step * samples_;
-    for (Cell& cell : cells_) {
-      kernels_.layer_forward({.x = hidden_.data() + at(first, state_),
-                              .x_stride = padded(state_),
-                              .weights = parameters_.values(cell.state),
-                              .bias = shape_.has_modules() ? nullptr : parameters_.values(state_bias_),
-                              .y = cell.from_state.data() + at(first, 4 * state_),
-                              .rows = samples_,
-                              .in = state_,
-                              .out = 4 * state_,
-                              .relu = false});
-      squash(cell, first);
+    for (std::size_t number = 0; number < cells_.size(); ++number) {
+      multiply(batch, number, &Weights::state, hidden_.data() + at(first, state_), state_, first, samples_,
+               cells_[number].from_state.data() + at(first, 4 * state_));
+      squash(cells_[number], first);
     }
     choose_gates(batch, first);
     for (int row = first; row < first + samples_; ++row) {
@@ -233,7 +296,7 @@ class RuleRnn : public RuleNetwork<T> {
   }
 
   T gate_of(int row, std::size_t cell) const {
-    return shape_.has_modules() ? gates_[static_cast<std::size_t>(at(row, shape_.modules)) + cell] : T{1};
+    return shape_.has_modules() && !one_each_ ? gates_[static_cast<std::size_t>(at(row, shape_.modules)) + cell] : T{1};
   }
 
   // tanh(x) = 2 sigmoid(2 x) - 1: one function of the kernels serves both.
@@ -309,7 +372,6 @@ class RuleRnn : public RuleNetwork<T> {
 
   void backward_step(const RuleBatch& batch, int step) {
     const int first = step * samples_;
-    const int units = 4 * state_;
     // What the decoder asks of this step's state comes to what the next step asks.
     for (int sample = 0; sample < samples_; ++sample) {
       T* dh = dhidden_.data() + at(sample, state_);
@@ -328,22 +390,9 @@ class RuleRnn : public RuleNetwork<T> {
     }
     std::swap(dmemory_, dbefore_);
     std::ranges::fill(dhidden_, T{0});
-    for (Cell& cell : cells_) {
-      kernels_.layer_weight_gradient({.x = hidden_.data() + at(first, state_),
-                                      .x_stride = padded(state_),
-                                      .dy = cell.dfrom_state.data(),
-                                      .weights = parameters_.gradients(cell.state),
-                                      .bias = shape_.has_modules() ? nullptr : parameters_.gradients(state_bias_),
-                                      .rows = samples_,
-                                      .in = state_,
-                                      .out = units});
-      kernels_.layer_input_gradient({.dy = cell.dfrom_state.data(),
-                                     .transposed = cell.state_turned.data(),
-                                     .x = nullptr,
-                                     .dx = dbefore_.data(),
-                                     .rows = samples_,
-                                     .in = state_,
-                                     .out = units});
+    for (std::size_t number = 0; number < cells_.size(); ++number) {
+      multiply_back(batch, number, &Weights::state, hidden_.data() + at(first, state_), state_,
+                    cells_[number].dfrom_state.data(), first, samples_, dbefore_.data());
       for (std::size_t place = 0; place < dhidden_.size(); ++place) {
         dhidden_[place] += dbefore_[place];
       }
@@ -434,6 +483,8 @@ class RuleRnn : public RuleNetwork<T> {
   engine::Layout layout_;
   engine::solo::Parameters<T> parameters_;
   LayerStack<T> encoder_, decoder_;
+  bool one_each_;  // the rule chooses one cell for each row, and no other is computed for it
+  std::vector<Weights> weights_;
   std::vector<Cell> cells_;
   std::size_t input_bias_ = 0, state_bias_ = 0, scores_ = 0, gate_first_ = 0, gate_second_ = 0;
 
@@ -443,19 +494,23 @@ class RuleRnn : public RuleNetwork<T> {
   Use of_encoder_, of_decoder_;
   AlignedVector<T> hidden_, memory_;              // [step + 1][sample][h]
   AlignedVector<T> dhidden_, dmemory_, dbefore_;  // [sample][h], of one step
-  AlignedVector<T> dcode_, input_turned_;
+  AlignedVector<T> dcode_;
   AlignedVector<T> gates_, dgates_;  // [row][module], and of one step
   AlignedVector<T> rule_hidden_, rule_gates_, drule_gates_;
+  std::vector<std::vector<int>> rows_of_;  // [module], of a stretch
+  AlignedVector<T> some_x_, some_y_, some_dx_;
 };
 
 }  // namespace
 
 template <typename T>
-std::unique_ptr<RuleNetwork<T>> make_rule_rnn(const RuleShape& shape, const engine::solo::Kernels<T>& kernels) {
-  return std::make_unique<RuleRnn<T>>(shape, kernels);
+std::unique_ptr<RuleNetwork<T>> make_rule_rnn(const RuleShape& shape, const engine::solo::Kernels<T>& kernels,
+                                              bool all_modules) {
+  return std::make_unique<RuleRnn<T>>(shape, kernels, all_modules);
 }
 
-template std::unique_ptr<RuleNetwork<float>> make_rule_rnn(const RuleShape&, const engine::solo::Kernels<float>&);
-template std::unique_ptr<RuleNetwork<double>> make_rule_rnn(const RuleShape&, const engine::solo::Kernels<double>&);
+template std::unique_ptr<RuleNetwork<float>> make_rule_rnn(const RuleShape&, const engine::solo::Kernels<float>&, bool);
+template std::unique_ptr<RuleNetwork<double>> make_rule_rnn(const RuleShape&, const engine::solo::Kernels<double>&,
+                                                            bool);
 
 }  // namespace modlab::models

@@ -49,4 +49,21 @@ void turn_weights(const T* weights, int in, int out, AlignedVector<T>& turned) {
   }
 }
 
+// Some rows of [row][padded width], one after the other, and back to their places.
+template <typename T>
+void gather_rows(const T* from, int width, const std::vector<int>& rows, AlignedVector<T>& to) {
+  const std::ptrdiff_t stride = engine::solo::padded(width);
+  to.resize(rows.size() * static_cast<std::size_t>(stride));
+  for (std::size_t place = 0; place < rows.size(); ++place) {
+    std::copy_n(from + rows[place] * stride, stride, to.data() + static_cast<std::ptrdiff_t>(place) * stride);
+  }
+}
+template <typename T>
+void scatter_rows(const AlignedVector<T>& from, int width, const std::vector<int>& rows, T* to) {
+  const std::ptrdiff_t stride = engine::solo::padded(width);
+  for (std::size_t place = 0; place < rows.size(); ++place) {
+    std::copy_n(from.data() + static_cast<std::ptrdiff_t>(place) * stride, stride, to + rows[place] * stride);
+  }
+}
+
 }  // namespace modlab::models
