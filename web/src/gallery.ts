@@ -46,7 +46,13 @@ function card(network: Network, palette: Palette): HTMLElement {
           "div",
           { class: "no-routing" },
           swatch(palette(network.series)),
-          el("span", {}, "A network without modules has no wiring to show."),
+          el(
+            "span",
+            {},
+            network.edit_distance === null
+              ? "A network without modules has no wiring to show."
+              : "Its weights were not kept: `modlab train --from DIR --run` with its name trains it again.",
+          ),
         ),
     network.curve && network.curve.epochs.length ? curveChart(network.curve, network.best_epoch, onImages) : null,
     imageParts(network),
