@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "engine/flush_denormals.h"
-#include "engine/solo/optimizer.h"
 #include "models/initial_weights.h"
 
 namespace modlab::models {
@@ -16,71 +15,17 @@ using tasks::RuleOutput;
 constexpr int kEvaluationBatches = 10;
 constexpr int kEvaluationSamples = 256;  // of a batch
 
-// Losses and their gradients, row by row.
-class RuleLoss {
- public:
-  RuleLoss(RuleOutput output, int outputs, const engine::solo::Kernels<float>& kernels)
-      : output_(output), outputs_(outputs), kernels_(kernels) {}
-
-  // Sums of loss and of wrong classes over all rows and outputs. The gradient is that of `scale` times the loss.
-  struct Sums {
-    double loss = 0;
-    double wrong = 0;
-  };
-  Sums compare(const RuleBatch& batch, const float* said, float scale) {
-    gradient_.assign(static_cast<std::size_t>(batch.rows()) * batch.outputs, 0.0F);
-    return output_ == RuleOutput::kRegression ? absolute(batch, said, scale) : entropy(batch, said, scale);
+// To the longest that is allowed, as torch.nn.utils.clip_grad_norm_ does it.
+void clip_gradients(AlignedVector<float>& gradients, double longest) {
+  double squares = 0;
+  for (const float gradient : gradients) {
+    squares += static_cast<double>(gradient) * gradient;
   }
-  const float* gradient() const { return gradient_.data(); }
-
- private:
-  Sums absolute(const RuleBatch& batch, const float* said, float scale) {
-    Sums sums;
-    for (int row = 0; row < batch.rows(); ++row) {
-      for (int output = 0; output < outputs_; ++output) {
-        const std::size_t place = static_cast<std::size_t>(row) * batch.outputs + output;
-        const float error = said[place] - batch.targets[place];
-        sums.loss += std::abs(error);
-        gradient_[place] = error > 0 ? scale : error < 0 ? -scale : 0.0F;
-      }
-    }
-    return sums;
+  const auto factor = static_cast<float>(std::min(1.0, longest / (std::sqrt(squares) + 1e-6)));
+  for (float& gradient : gradients) {
+    gradient *= factor;
   }
-
-  // There is one output: the logit of a class.
-  Sums entropy(const RuleBatch& batch, const float* said, float scale) {
-    const auto size = static_cast<std::size_t>(padded(batch.rows()));
-    logits_.assign(size, 0.0F);
-    targets_.assign(size, 0.0F);
-    slopes_.resize(size);
-    losses_.resize(size);
-    for (int row = 0; row < batch.rows(); ++row) {
-      const std::size_t place = static_cast<std::size_t>(row) * batch.outputs;
-      logits_[static_cast<std::size_t>(row)] = said[place];
-      targets_[static_cast<std::size_t>(row)] = batch.targets[place];
-    }
-    kernels_.output_loss({.z = logits_.data(),
-                          .targets = targets_.data(),
-                          .d = slopes_.data(),
-                          .loss = losses_.data(),
-                          .scale = scale,
-                          .kind = engine::LossKind::kBce,
-                          .count = static_cast<int>(size)});
-    Sums sums;
-    for (int row = 0; row < batch.rows(); ++row) {
-      const auto at = static_cast<std::size_t>(row);
-      sums.loss += losses_[at];
-      sums.wrong += (logits_[at] >= 0) == (targets_[at] > 0) ? 0 : 1;
-      gradient_[at * static_cast<std::size_t>(batch.outputs)] = slopes_[at];
-    }
-    return sums;
-  }
-
-  RuleOutput output_;
-  int outputs_;
-  const engine::solo::Kernels<float>& kernels_;
-  AlignedVector<float> gradient_, logits_, targets_, slopes_, losses_;
-};
+}
 
 class RuleTrainer {
  public:
@@ -90,15 +35,9 @@ class RuleTrainer {
         progress_(progress),
         kernels_(engine::solo::kernels_for(kernels.target)),
         shape_(rule_shape(task, spec.model, spec.modules, spec.width)),
-        network_(make_rule_network<float>(shape_, kernels_)),
+        stepper_(spec, shape_, kernels, initial_parameters(rule_layout(shape_), Init::kTorch, spec.seed)),
         judged_(make_rule_network<float>(shape_, kernels_)),
-        sampler_(task, kernels_, spec.seed),
-        loss_(task.settings.output, shape_.outputs, kernels_),
-        optimizer_(kernels, network_->parameters(), network_->layout(), engine::OptimizerKind::kAdam, lane_) {
-    lane_.lr = spec.lr;
-    network_->parameters().load(initial_parameters(network_->layout(), Init::kTorch, spec.seed));
-    std::ranges::fill(network_->parameters().all_gradients(), 0.0F);
-  }
+        sampler_(task, kernels_, spec.seed) {}
 
   std::optional<TrainedRules> run() {
     TrainedRules trained;
@@ -107,46 +46,22 @@ class RuleTrainer {
         note(iteration, trained);
       }
       if (iteration == spec_.iterations) {
-        break;
+        return trained;
       }
       if (progress_.stop.load(std::memory_order_relaxed)) {
         return std::nullopt;
       }
-      step(iteration);
+      sampler_.draw({.use = SampleUse::kTraining,
+                     .step = static_cast<std::uint32_t>(iteration),
+                     .samples = spec_.batch_size,
+                     .length = spec_.length},
+                    batch_);
+      stepper_.step(batch_);
       progress_.steps.fetch_add(1, std::memory_order_relaxed);
     }
-    return trained;
   }
 
  private:
-  void step(int iteration) {
-    sampler_.draw({.use = SampleUse::kTraining,
-                   .step = static_cast<std::uint32_t>(iteration),
-                   .samples = spec_.batch_size,
-                   .length = spec_.length},
-                  batch_);
-    const float* said = network_->forward(batch_);
-    loss_.compare(batch_, said, static_cast<float>(1.0 / (static_cast<double>(batch_.rows()) * shape_.outputs)));
-    network_->backward(batch_, loss_.gradient());
-    if (spec_.clip > 0) {
-      clip();
-    }
-    optimizer_.update(1);
-  }
-
-  // To the longest that is allowed, as torch.nn.utils.clip_grad_norm_ does it.
-  void clip() {
-    AlignedVector<float>& gradients = network_->parameters().all_gradients();
-    double squares = 0;
-    for (const float gradient : gradients) {
-      squares += static_cast<double>(gradient) * gradient;
-    }
-    const auto factor = static_cast<float>(std::min(1.0, spec_.clip / (std::sqrt(squares) + 1e-6)));
-    for (float& gradient : gradients) {
-      gradient *= factor;
-    }
-  }
-
   RuleScore judge(SampleUse use, int iteration) {
     return judge_rules(*judged_, sampler_, shape_, spec_.task.output, kernels_,
                        {.use = use,
@@ -156,10 +71,10 @@ class RuleTrainer {
   }
 
   void note(int iteration, TrainedRules& trained) {
-    judged_->parameters().all_values() = network_->parameters().all_values();
+    judged_->parameters().all_values() = stepper_.network().parameters().all_values();
     RulePoint point{iteration, judge(SampleUse::kCurve, iteration), judge(SampleUse::kValidation, iteration)};
     trained.diverged = trained.diverged || !std::isfinite(point.validation.loss);
-    trained.last = {iteration, point.validation, network_->parameters().save()};
+    trained.last = {iteration, point.validation, judged_->parameters().save()};
     const bool classes = spec_.task.output == RuleOutput::kClassification;
     const auto rank = [&](const RuleScore& score) { return classes ? score.error : score.loss; };
     if (trained.curve.empty() || rank(point.validation) < rank(trained.best.validation)) {
@@ -172,16 +87,36 @@ class RuleTrainer {
   RuleProgress& progress_;
   const engine::solo::Kernels<float>& kernels_;
   RuleShape shape_;
-  std::unique_ptr<RuleNetwork<float>> network_;
+  RuleStepper stepper_;
   std::unique_ptr<RuleNetwork<float>> judged_;  // the same network on batches of another size
   RuleSampler sampler_;
-  RuleLoss loss_;
-  engine::LaneSettings lane_;
-  engine::solo::Optimizer optimizer_;
   RuleBatch batch_;
 };
 
 }  // namespace
+
+RuleStepper::RuleStepper(const RuleSpec& spec, const RuleShape& shape, const engine::Kernels<float>& kernels,
+                         std::span<const float> initial)
+    : clip_(spec.clip),
+      outputs_(shape.outputs),
+      network_(make_rule_network<float>(shape, engine::solo::kernels_for(kernels.target))),
+      loss_(spec.task.output, shape.outputs, engine::solo::kernels_for(kernels.target)),
+      optimizer_(kernels, network_->parameters(), network_->layout(), engine::OptimizerKind::kAdam, lane_) {
+  lane_.lr = spec.lr;
+  network_->parameters().load(initial);
+  std::ranges::fill(network_->parameters().all_gradients(), 0.0F);
+}
+
+double RuleStepper::step(const RuleBatch& batch) {
+  const double numbers = static_cast<double>(batch.rows()) * outputs_;
+  const RuleLoss::Sums sums = loss_.compare(batch, network_->forward(batch), static_cast<float>(1.0 / numbers));
+  network_->backward(batch, loss_.gradient());
+  if (clip_ > 0) {
+    clip_gradients(network_->parameters().all_gradients(), clip_);
+  }
+  optimizer_.update(1);
+  return sums.loss / numbers;
+}
 
 RuleScore judge_rules(RuleNetwork<float>& network, RuleSampler& sampler, const RuleShape& shape, RuleOutput output,
                       const engine::solo::Kernels<float>& kernels, const RuleTest& test) {

@@ -1,9 +1,13 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "engine/solo/optimizer.h"
+#include "models/rules/rule_loss.h"
 #include "models/rules/rule_network.h"
 #include "models/rules/rule_spec.h"
 
@@ -46,6 +50,27 @@ struct TrainedRules {
   RuleSnapshot best;  // lowest validation loss, of classes lowest validation error
   RuleSnapshot last;
   bool diverged = false;
+};
+
+// Steps of training on batches that someone else draws.
+class RuleStepper {
+ public:
+  RuleStepper(const RuleSpec& spec, const RuleShape& shape, const engine::Kernels<float>& kernels,
+              std::span<const float> initial);
+  RuleStepper(const RuleStepper&) = delete;
+  RuleStepper& operator=(const RuleStepper&) = delete;
+
+  // Gives the loss of the batch before the step.
+  double step(const RuleBatch& batch);
+  RuleNetwork<float>& network() { return *network_; }
+
+ private:
+  double clip_;
+  int outputs_;
+  std::unique_ptr<RuleNetwork<float>> network_;
+  RuleLoss loss_;
+  engine::LaneSettings lane_;
+  engine::solo::Optimizer optimizer_;
 };
 
 struct RuleProgress {
