@@ -65,6 +65,19 @@ int run_flops(std::span<const std::string> words) {
     fmt::print("{}", arguments.is_on("json") ? report::table_one_json().dump() + "\n" : report::table_one_text());
     return 0;
   }
+  if (const experiments::Numbers size = run.kind->size_of(run); !size.empty()) {
+    nlohmann::ordered_json whole = nlohmann::ordered_json::object();
+    for (const auto& [name, value] : size) {
+      whole[name] = static_cast<long long>(value);
+      if (!arguments.is_on("json")) {
+        fmt::print("{:<12} {:.0f}\n", name, value);
+      }
+    }
+    if (arguments.is_on("json")) {
+      fmt::print("{}\n", whole.dump());
+    }
+    return 0;
+  }
   if (arguments.is_on("json")) {
     const Counting counting = arguments.is_on("exact") ? Counting::kExact : Counting::kPaper;
     fmt::print("{}\n", report::flops_json(report::flops_of(run, counting)));

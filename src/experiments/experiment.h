@@ -161,6 +161,8 @@ class Experiment {
   virtual tasks::FileFacts file_facts(const Values& /*values*/) const { return {}; }
   // One run as `--json` prints it.
   virtual nlohmann::ordered_json run_json(const Run& run, const Result& result) const;
+  // How large its network is, by name, without training it; empty for kinds whose cost `modlab flops` counts in full.
+  virtual Numbers size_of(const Run& /*run*/) const { return {}; }
   // Accuracies of a stored run by epoch: a header line and a line for each epoch; nothing if there are none.
   virtual std::string curve_csv(const Run& /*run*/, const std::map<std::string, Numbers>& /*snapshots*/,
                                 const std::string& /*curve*/, const std::string& /*source*/) const {

@@ -41,6 +41,9 @@ TEST_F(RulesRun, ParametersAreThePublishedOnes) {
   EXPECT_EQ(runs("--task rules-mlp --model modular --width 32" + small)[0]["parameters"], 36585);
   EXPECT_EQ(runs("--task rules-mha --model modular --width 64" + small)[0]["parameters"], 113545);
   EXPECT_EQ(runs("--task rules-rnn --model modular-op --width 32" + small)[0]["parameters"], 101866);
+  EXPECT_EQ(json_output("flops --task rules-mha --model modular --rules 8 --width 64 --json")["parameters"], 113545);
+  EXPECT_NE(output(test::words_of("flops --task rules-mha --model modular --rules 8 --width 64")).find("113545"),
+            std::string::npos);
 }
 
 TEST_F(RulesRun, SequencesAreTestedAtSeveralLengths) {

@@ -216,6 +216,12 @@ class Rules : public Experiment {
     }
     return object;
   }
+  Numbers size_of(const Run& run) const override {
+    const RuleSpec spec = rule_spec(run.values);
+    const modlab::models::RuleShape shape =
+        modlab::models::rule_shape(tasks::draw_rules(spec.task), spec.model, spec.modules, spec.width);
+    return {{"parameters", static_cast<double>(modlab::models::rule_layout(shape).count)}};
+  }
   std::string curve_csv(const Run& /*run*/, const std::map<std::string, Numbers>& /*snapshots*/,
                         const std::string& curve, const std::string& source) const override {
     return rule_curve_csv(curve, source);
