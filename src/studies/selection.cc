@@ -116,13 +116,15 @@ std::string settings_text(const StudyPlan& plan, const PlannedRun& run, const st
   return join_text(parts, ", ");
 }
 
-// "40", or "40, 3" where several things were drawn.
+// "40", or "40, 3" where several things were drawn for a run of its kind.
 std::string split_name(const StudyPlan& plan, const PlannedRun& run, const std::vector<std::string>& splits) {
-  std::string text;
+  std::vector<std::string> drawn;
   for (const std::string& axis : splits) {
-    text += (text.empty() ? "" : ", ") + plan.value(run, axis);
+    if (std::string value = plan.value(run, axis); !value.empty()) {
+      drawn.push_back(std::move(value));
+    }
   }
-  return text;
+  return join_text(drawn, ", ");
 }
 
 // A whole number as it is; where there are several of them, something that equals for equal texts.

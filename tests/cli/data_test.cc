@@ -237,7 +237,7 @@ TEST_F(DataTest, CtrlCEndsNpmAndLeavesNothing) {
 
 TEST_F(DataTest, MisspelledCommandsAreRefused) {
   expect_refused("data fetsh mnist", {"fetsh", "'fetch'"});
-  expect_refused("data elephants", {"elephants", "fetch and show"});
+  expect_refused("data elephants", {"elephants", "fetch, show and rules"});
   expect_refused("data fetch", {"modlab data fetch mnist"});
   expect_refused("data fetch cifar", {"cifar", "--images"});
   expect_refused("data fetch mnist mnist", {"mnist"});
