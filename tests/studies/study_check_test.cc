@@ -32,7 +32,8 @@ void expect_parts(const std::string& message, const std::vector<std::string>& pa
 TEST(CheckSeries, NamesThatTheStudyDoesNotHave) {
   const std::string figure =
       "figures: [{id: F1, title: t, x: ratio, measures: [test_accuracy], where: {series: shard}}]\n";
-  expect_parts(refused(kTwoSeries + figure, &check_series), {"mine.yaml", "figure F1", "'shard'", "did you mean 'shared'"});
+  expect_parts(refused(kTwoSeries + figure, &check_series),
+               {"mine.yaml", "figure F1", "'shard'", "did you mean 'shared'"});
   const std::string side =
       "claims: [{id: C1, text: t, checks: [{compare: [monolitic, shared], measure: test_accuracy}]}]\n";
   expect_parts(refused(kTwoSeries + side, &check_series), {"claim C1", "'monolitic'", "did you mean 'monolithic'"});

@@ -2,9 +2,9 @@
 
 #include <vector>
 
-#include "models/layer_stack.h"
 #include "models/images/selector.h"
 #include "models/images/shape.h"
+#include "models/layer_stack.h"
 
 namespace modlab::models {
 
