@@ -62,13 +62,7 @@ class RuleMha : public RuleNetwork<T> {
 
   const T* forward(const RuleBatch& batch) override {
     make_room(batch);
-    for (int row = 0; row < rows_; ++row) {
-      T* x = x_.data() + at(row, inputs_);
-      const float* data = batch.data.data() + static_cast<std::ptrdiff_t>(row) * batch.columns;
-      std::copy_n(data, shape_.data_columns, x);
-      std::fill_n(x + shape_.data_columns, shape_.rules, T{0});
-      x[shape_.data_columns + batch.rules[static_cast<std::size_t>(row)]] = 1;
-    }
+    read_tokens(batch, shape_.data_columns, shape_.rules, x_);
     const T* codes = encoder_.forward(parameters_, x_.data(), rows_, of_encoder_);
     for (Path& path : paths_) {
       kernels_.layer_forward({.x = codes,

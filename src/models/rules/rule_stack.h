@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/layer_stack.h"
+#include "models/rules/rule_samples.h"
 
 namespace modlab::models {
 
@@ -34,6 +35,18 @@ AlignedVector<T> every_rule(int rules) {
     values[static_cast<std::size_t>(rule) * padded(rules) + rule] = 1;
   }
   return values;
+}
+
+// Tokens as networks on sequences read them, [row][padded inputs]: their data, and a 1 in the column of their rule.
+template <typename T>
+void read_tokens(const RuleBatch& batch, int data_columns, int rules, AlignedVector<T>& x) {
+  const std::ptrdiff_t stride = engine::solo::padded(data_columns + rules);
+  for (std::ptrdiff_t row = 0; row < batch.rows(); ++row) {
+    T* token = x.data() + row * stride;
+    std::copy_n(batch.data.data() + row * batch.columns, data_columns, token);
+    std::fill_n(token + data_columns, rules, T{0});
+    token[data_columns + batch.rules[static_cast<std::size_t>(row)]] = 1;
+  }
 }
 
 // Weights [input][padded unit] as [unit][padded input], which products with their transpose read.
