@@ -73,7 +73,7 @@ Csv parse_csv(const std::string& text, const std::string& source, std::size_t ma
 
 std::string csv_cell(const std::string& text) {
   const bool is_formula = text.find_first_of("=+-@\t\r") == 0 && !parse_real(text);
-  const std::string harmless = is_formula ? "'" + text : text;
+  std::string harmless = is_formula ? "'" + text : text;
   if (harmless.find_first_of(",\"\n\r") == std::string::npos) {
     return harmless;
   }

@@ -98,9 +98,9 @@ Matrix decode_matrix(std::string_view bytes, const std::string& path, const std:
   if (!array.empty() && !is_npz) {
     throw FormatError(fmt::format("{}: only npz files have arrays with names; leave out --array", path));
   }
-  const Matrix matrix = is_npz          ? matrix_from_npz(bytes, path, array)
-                        : is_npy(bytes) ? matrix_of(decode_npy(bytes, path), path)
-                                        : matrix_from_csv(bytes, path);
+  Matrix matrix = is_npz          ? matrix_from_npz(bytes, path, array)
+                  : is_npy(bytes) ? matrix_of(decode_npy(bytes, path), path)
+                                  : matrix_from_csv(bytes, path);
   if (matrix.rows == 0 || matrix.columns == 0) {
     throw FormatError(fmt::format("{}: a matrix without numbers", path));
   }

@@ -524,7 +524,9 @@ std::string encode_npz(const std::vector<NamedTensor>& tensors) {
     append(directory, static_cast<std::uint32_t>(file.size()));
     directory += name;
     file += kMemberMagic;
-    file += common + name + array;
+    file += common;
+    file += name;
+    file += array;
   }
   const auto begin = static_cast<std::uint32_t>(file.size());
   file += directory;

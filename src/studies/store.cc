@@ -51,7 +51,7 @@ double checked_number(const io::Statement& row, int column, const std::string& m
   }
   const experiments::Measure* known = experiments::find_measure(measure);
   const double value = row.is_number(column) ? row.real(column) : std::numeric_limits<double>::quiet_NaN();
-  constexpr double kSlack = 1e-9;
+  constexpr double kSlack = 1e-5;  // small constants in published formulas lead a little over bounds
   const bool is_possible =
       value == value && (known == nullptr || !known->domain ||
                          (value >= known->domain->first - kSlack && value <= known->domain->second + kSlack));

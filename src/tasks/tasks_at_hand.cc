@@ -16,8 +16,9 @@ struct Shelf {
   template <typename Value>
   std::optional<Value> find(std::map<std::string, Value> TasksAtHand::Held::*list, const std::string& name) {
     const std::lock_guard lock(mutex);
-    for (const TasksAtHand::Held* held : all | std::views::reverse) {
-      if (const auto found = (held->*list).find(name); found != (held->*list).end()) {
+    for (auto held = all.rbegin(); held != all.rend(); ++held) {
+      const std::map<std::string, Value>& values = (*held)->*list;
+      if (const auto found = values.find(name); found != values.end()) {
         return found->second;
       }
     }
@@ -26,8 +27,8 @@ struct Shelf {
 };
 
 Shelf& shelf() {
-  static Shelf kShelf;
-  return kShelf;
+  static Shelf the_one;
+  return the_one;
 }
 
 }  // namespace
