@@ -9,6 +9,7 @@
 #include "cli/verbs.h"
 #include "core/errors.h"
 #include "core/text.h"
+#include "experiments/experiment.h"
 #include "io/file.h"
 #include "report/graph_json.h"
 #include "report/graph_text.h"
@@ -82,7 +83,12 @@ int run_graph(std::span<const std::string> words) {
     return 0;
   }
 
-  const TaskSuite suite = tasks::load_task(arguments.positional().front());
+  const std::string& task = arguments.positional().front();
+  if (experiments::owner_of(task) != nullptr) {
+    throw ConfigError(
+        fmt::format("{0} has no graph to show; 'modlab train --task {0} --help' lists what it can be", task));
+  }
+  const TaskSuite suite = tasks::load_task(task);
   const std::optional<int> rows = parse_rows(arguments, suite);
   if (arguments.has("csv") && suite.tasks.size() != 1) {
     throw ConfigError(fmt::format("--csv writes one truth table, but '{}' has {} tasks; name one of them", suite.name,

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/errors.h"
 #include "core/text.h"
 
@@ -71,6 +73,19 @@ std::vector<std::string> hidden_of(const std::vector<std::string>& widths) {
   return {join_text(std::vector<std::string>(parts.begin() + 1, parts.end() - 1), ",")};
 }
 
+// The kind whose own tasks all of them are, or null.
+const experiments::Experiment* owner_of_all(const experiments::Asked& asked) {
+  const auto tasks = asked.find("task");
+  if (tasks == asked.end()) {
+    return nullptr;
+  }
+  const experiments::Experiment* owner = experiments::owner_of(tasks->second.front());
+  return std::ranges::all_of(tasks->second,
+                             [&](const std::string& task) { return experiments::owner_of(task) == owner; })
+             ? owner
+             : nullptr;
+}
+
 }  // namespace
 
 std::vector<Option> published_options() {
@@ -91,6 +106,11 @@ std::vector<Option> published_options() {
   }
   for (const char* flag : {"num_tasks", "num_digits", "modularity", "arch", "pruning_ratio"}) {
     options.push_back({flag, Arity::kMany, "", "", {}});
+  }
+  for (const experiments::Experiment* kind : experiments::all()) {
+    for (const experiments::PublishedFlag& flag : kind->published_flags()) {
+      options.push_back({flag.name, flag.is_switch ? Arity::kSwitch : Arity::kMany, "", "", {}});
+    }
   }
   return options;
 }
@@ -158,6 +178,26 @@ std::string translate_model(const std::string& name) {
   };
   const auto found = kNames.find(name);
   return found == kNames.end() ? name : found->second;
+}
+
+experiments::Asked translate_for_kind(const Arguments& arguments, experiments::Asked asked) {
+  const experiments::Experiment* owner = owner_of_all(asked);
+  for (const experiments::Experiment* kind : experiments::all()) {
+    for (const experiments::PublishedFlag& flag : kind->published_flags()) {
+      if (!arguments.has(flag.name)) {
+        continue;
+      }
+      if (kind != owner) {
+        throw ConfigError(fmt::format("--{} is a flag for the tasks {}; name one of them with --task",
+                                      arguments.given_as(flag.name), join_text(own_task_names(*kind), ", ")));
+      }
+      settings::Setting setting;
+      setting.name = flag.name;
+      asked[flag.name] = flag.is_switch ? std::vector<std::string>{arguments.is_on(flag.name) ? "true" : "false"}
+                                        : settings::expand_values(setting, arguments.words(flag.name));
+    }
+  }
+  return owner == nullptr ? asked : owner->in_our_words(std::move(asked));
 }
 
 }  // namespace modlab::cli

@@ -28,6 +28,17 @@ Option explained_option(const experiments::Experiment& kind, const Setting& sett
   return option;
 }
 
+// All that a run of the kind may have.
+std::vector<Option> explained_options(const experiments::Experiment& kind) {
+  std::vector<Option> options;
+  for (const Setting& setting : kind.settings()) {
+    if (setting.role != Setting::Role::kFact) {
+      options.push_back(explained_option(kind, setting));
+    }
+  }
+  return options;
+}
+
 std::vector<Choices> choices_from(const Arguments& arguments) {
   std::map<std::string, std::vector<std::string>> words = translate_published(arguments);
   for (const std::string& name : experiments::setting_names()) {
@@ -35,11 +46,14 @@ std::vector<Choices> choices_from(const Arguments& arguments) {
       words[name] = arguments.words(name);
     }
   }
-  std::vector<Choices> choices;
+  experiments::Asked asked;
   for (const auto& [name, given] : words) {
-    const Setting& setting = *experiments::find_setting(name);
-    Choices choice{name, settings::expand_values(setting, given)};
-    if (setting.role == Setting::Role::kModel) {
+    asked[name] = settings::expand_values(*experiments::find_setting(name), given);
+  }
+  std::vector<Choices> choices;
+  for (auto& [name, values] : translate_for_kind(arguments, std::move(asked))) {
+    Choices choice{name, std::move(values)};
+    if (experiments::find_setting(name)->role == Setting::Role::kModel) {
       std::ranges::transform(choice.values, choice.values.begin(), &translate_model);
     }
     choices.push_back(std::move(choice));
@@ -68,8 +82,9 @@ settings::Given chosen_kind(const Arguments& arguments) {
 }
 
 // A setting that none of the runs has would change nothing without a word. Flags of the published script may: its
-// commands carry those of all models.
-void check_used(const Arguments& arguments, const std::vector<experiments::Run>& runs) {
+// commands carry those of all models. What such a flag has in common with a setting is its name alone.
+void check_used(const Arguments& arguments, const std::vector<Choices>& choices,
+                const std::vector<experiments::Run>& runs) {
   std::vector<const settings::Values*> rows;
   for (const experiments::Run& run : runs) {
     if (rows.empty() || rows.back()->row() != run.values.row()) {
@@ -89,7 +104,8 @@ void check_used(const Arguments& arguments, const std::vector<experiments::Run>&
   };
   for (const std::string& name : experiments::setting_names()) {
     const bool is_used = std::ranges::any_of(rows, [&](const settings::Values* values) { return values->has(name); });
-    if (!arguments.has(name) || is_used || runs.empty()) {
+    const bool is_setting = std::ranges::find(choices, name, &Choices::name) != choices.end();
+    if (!arguments.has(name) || !is_setting || is_used || runs.empty()) {
       continue;
     }
     const std::span<const Setting> own = runs.front().kind->settings();
@@ -123,6 +139,11 @@ std::string describe_settings(const Arguments& arguments, bool all) {
   std::string text;
   if (!all) {
     const settings::Given given = chosen_kind(arguments);
+    const auto task = given.find("task");
+    const experiments::Experiment* owner = task == given.end() ? nullptr : experiments::owner_of(task->second);
+    if (owner != nullptr && !given.contains("model")) {
+      return section(owner->title(), explained_options(*owner));  // for any of its models
+    }
     const experiments::Experiment& kind = experiments::kind_for(given);
     std::vector<Option> options;
     for (const Setting* setting : kind.settings_for(given)) {
@@ -156,8 +177,9 @@ std::string describe_settings(const experiments::Experiment& kind) {
 }
 
 std::vector<experiments::Run> runs_from(const Arguments& arguments) {
-  std::vector<experiments::Run> runs = studies::all_combinations(choices_from(arguments));
-  check_used(arguments, runs);
+  const std::vector<Choices> choices = choices_from(arguments);
+  std::vector<experiments::Run> runs = studies::all_combinations(choices);
+  check_used(arguments, choices, runs);
   return runs;
 }
 
@@ -169,7 +191,7 @@ std::vector<experiments::Run> runs_from(const Arguments& arguments, const std::s
     }
   }
   std::vector<experiments::Run> runs = studies::all_combinations(choices);
-  check_used(arguments, runs);
+  check_used(arguments, choices, runs);
   return runs;
 }
 

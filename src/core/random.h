@@ -55,6 +55,7 @@ enum class Stream : std::uint32_t {
   kTrainings = 7,
   kSamples = 8,      // what a sample shows
   kSampleRules = 9,  // which rule it follows
+  kRoutes = 10,      // which module an oracle that knows nothing takes
 };
 
 inline Words4 stream_key(std::uint64_t seed, Stream stream) {

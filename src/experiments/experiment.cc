@@ -29,6 +29,17 @@ bool takes(const Experiment& kind, const std::string& task) {
   }
 }
 
+// Whoever reads tasks from files knows nothing of those that kinds have for themselves.
+void check_spelling(const std::string& task) {
+  std::vector<std::string> known;
+  for (const Experiment* kind : all()) {
+    std::ranges::copy(own_task_names(*kind), std::back_inserter(known));
+  }
+  if (const std::string nearest = did_you_mean(task, known); !nearest.empty()) {
+    throw ConfigError(fmt::format("unknown task '{}'{}", task, nearest));
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<Work> Experiment::judge(std::span<const Run> /*runs*/,
@@ -52,9 +63,19 @@ const Experiment* find_kind(std::string_view name) {
 }
 
 const Experiment* owner_of(const std::string& task) {
-  const auto owner = std::ranges::find_if(
-      all(), [&](const Experiment* kind) { return kind->has_tasks_of_its_own() && kind->takes(task); });
+  const auto owner = std::ranges::find_if(all(), [&](const Experiment* kind) {
+    const std::vector<std::string> names = own_task_names(*kind);
+    return std::ranges::find(names, task) != names.end();
+  });
   return owner == all().end() ? nullptr : *owner;
+}
+
+std::vector<std::string> own_task_names(const Experiment& kind) {
+  std::vector<std::string> names;
+  for (const OwnTask& task : kind.own_tasks()) {
+    names.push_back(task.name);
+  }
+  return names;
 }
 
 const Experiment& kind_for(const Given& given) {
@@ -74,12 +95,11 @@ const Experiment& kind_for(const Given& given) {
                          [&](const std::string& name) { return std::ranges::find(known, name) == known.end(); });
   }
   if (with_model != nullptr) {
-    for (const Experiment* kind : all()) {
-      if (kind->has_tasks_of_its_own() && takes(*kind, task)) {
-        throw ConfigError(
-            fmt::format("{} is a task for the models {}, not for {}", task, join_text(kind->models(), ", "), model));
-      }
+    if (const Experiment* owner = owner_of(task)) {
+      throw ConfigError(
+          fmt::format("{} is a task for the models {}, not for {}", task, join_text(owner->models(), ", "), model));
     }
+    check_spelling(task);
     return *with_model;  // says itself why the two do not go together
   }
   const std::string nearest = did_you_mean(model, known);
@@ -188,6 +208,28 @@ std::span<const Measure> all_measures() {
 const Measure* find_measure(std::string_view name) {
   const auto found = std::ranges::find(all_measures(), name, &Measure::name);
   return found == all_measures().end() ? nullptr : &*found;
+}
+
+const Measure* find_curve_measure(std::string_view name) {
+  for (const Experiment* kind : all()) {
+    const auto found = std::ranges::find(kind->curve_measures(), name, &Measure::name);
+    if (found != kind->curve_measures().end()) {
+      return &*found;
+    }
+  }
+  return nullptr;
+}
+
+std::vector<std::string> curve_measure_names() {
+  std::vector<std::string> names;
+  for (const Experiment* kind : all()) {
+    for (const Measure& measure : kind->curve_measures()) {
+      if (std::ranges::find(names, measure.name) == names.end()) {
+        names.push_back(measure.name);
+      }
+    }
+  }
+  return names;
 }
 
 std::vector<std::string> measure_names() {

@@ -107,6 +107,25 @@ struct Column {
   int digits = 2;  // behind the point
 };
 
+struct OwnTask {
+  std::string name;
+  std::string about;
+};
+
+// A flag of the script that experiments were published with, where it is no setting of ours.
+struct PublishedFlag {
+  std::string name;
+  bool is_switch = false;  // "true" or "false"
+};
+// Values of settings and of such flags, by name.
+using Asked = std::map<std::string, std::vector<std::string>>;
+
+// What stands beside trained networks in figures without being one: numbers that follow from a run's settings.
+struct Reference {
+  std::string label;  // "random gates"
+  Numbers numbers;    // of some measures, by name
+};
+
 // A task as reports show it.
 struct TaskFacts {
   std::string name;
@@ -130,14 +149,22 @@ class Experiment {
   virtual std::string footnote(std::span<const Run> /*runs*/) const { return ""; }
   // What its series are called in pictures.
   virtual std::string series_label() const { return "series"; }
+  // What was drawn before training, in words: "split" for the split of the data.
+  virtual std::string split_word() const { return "split"; }
   // Above the table of a study.
   virtual std::string table_title() const = 0;
+  // The setting that a study's table has columns for: results are averaged over all others.
+  virtual std::string table_axis() const { return "task"; }
 
   // A kind is chosen by model and task: the first one that has the model and takes the task.
   virtual std::vector<std::string> models() const = 0;
   virtual bool takes(const std::string& /*task*/) const { return true; }
-  // Whether its tasks are names that no other kind has, instead of files.
-  virtual bool has_tasks_of_its_own() const { return false; }
+  // Tasks that no other kind has: names instead of files, and what they are; empty if its tasks are files.
+  virtual std::vector<OwnTask> own_tasks() const { return {}; }
+  // Flags of its published script, and what was asked for with them in our words. Settings in our words stay as they
+  // are. Throws ConfigError for what the script could do and we cannot, and for what makes no sense.
+  virtual std::vector<PublishedFlag> published_flags() const { return {}; }
+  virtual Asked in_our_words(Asked asked) const { return asked; }
   // The settings that mean something to a run, which its task and its model decide.
   virtual std::vector<const Setting*> settings_for(const Given& given) const = 0;
   // Fills in what was left open and checks that the whole makes sense; what it returns resolves to itself. Throws
@@ -168,6 +195,14 @@ class Experiment {
                                 const std::string& /*curve*/, const std::string& /*source*/) const {
     return "";
   }
+  // The numbers of a point of a stored curve: first the one that says where on the curve it is, then what was measured.
+  virtual std::span<const Measure> curve_measures() const { return {}; }
+  // The points of a stored curve by these names. Throws FormatError, naming `source`, where it is damaged.
+  virtual std::vector<Numbers> curve_points(const std::string& /*curve*/, const std::string& /*source*/) const {
+    return {};
+  }
+  // Nothing where there is no such thing.
+  virtual Reference reference(const Run& /*run*/) const { return {}; }
   // Completes what an older store has of a run.
   virtual void upgrade(const Values& /*values*/, Result& /*result*/) const {}
 };
@@ -178,6 +213,8 @@ const Experiment* find_kind(std::string_view name);
 
 // The kind whose own task this is; null for tasks from files, which several kinds may have.
 const Experiment* owner_of(const std::string& task);
+// The names of a kind's own tasks.
+std::vector<std::string> own_task_names(const Experiment& kind);
 // The kind of a run with these settings. Throws ConfigError for a model that no kind has.
 const Experiment& kind_for(const Given& given);
 // A run of given settings, resolved.
@@ -197,5 +234,8 @@ std::string canonical_value(const std::string& name, const std::string& text);
 std::span<const Measure> all_measures();
 const Measure* find_measure(std::string_view name);
 std::vector<std::string> measure_names();
+// Of points of curves, of all kinds.
+const Measure* find_curve_measure(std::string_view name);
+std::vector<std::string> curve_measure_names();
 
 }  // namespace modlab::experiments

@@ -1,5 +1,7 @@
 #include "models/layer_stack.h"
 
+#include "models/turn_weights.h"
+
 namespace modlab::models {
 
 using engine::solo::padded;
@@ -29,15 +31,7 @@ typename LayerStack<T>::Use LayerStack<T>::make_use(int rows) const {
 template <typename T>
 void LayerStack<T>::begin_backward(Parameters<T>& parameters) {
   for (std::size_t layer = 0; layer < layers(); ++layer) {
-    const T* weights = parameters.values(tensors_[layer]);
-    const int in = widths_[layer];
-    const int out = widths_[layer + 1];
-    for (int unit = 0; unit < out; ++unit) {
-      for (int input = 0; input < in; ++input) {
-        transposed_[layer][static_cast<std::size_t>(unit) * padded(in) + input] =
-            weights[static_cast<std::size_t>(input) * padded(out) + unit];
-      }
-    }
+    turn_weights(parameters.values(tensors_[layer]), widths_[layer], widths_[layer + 1], transposed_[layer]);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/text.h"
+#include "experiments/experiment.h"
 #include "report/graph_text.h"
 #include "tasks/task_file.h"
 
@@ -61,6 +62,11 @@ ordered_json task_list_json() {
       list.back()["images"] = suite.images()->images;
     }
   }
+  for (const experiments::Experiment* kind : experiments::all()) {
+    for (const experiments::OwnTask& task : kind->own_tasks()) {
+      list.push_back({{"name", task.name}, {"about", task.about}, {"kind", kind->name()}});
+    }
+  }
   return list;
 }
 
@@ -79,12 +85,19 @@ std::string task_list_text() {
     std::string& list = suite.images() ? on_images : suite.tasks.size() == 1 ? singles : suites;
     list += entry(name, suite.about, kNameWidth);
   }
+  std::string drawn;
+  for (const experiments::Experiment* kind : experiments::all()) {
+    for (const experiments::OwnTask& task : kind->own_tasks()) {
+      drawn += entry(task.name, task.about, kNameWidth);
+    }
+  }
   return fmt::format(
       "Built-in tasks\n{}\nTasks on images of digits, whose bits are the inputs\n{}\n"
       "Suites, which one network learns together\n{}\n"
       "Tasks of Neural Sculpting, with their modules\n{}\n"
+      "Data that is drawn instead of looked up, without a graph: for 'modlab train' alone\n{}\n"
       "'modlab graph depth2' shows one of them; a YAML or CSV file of your own works too.\n",
-      singles, on_images, suites, family_list(sculpted));
+      singles, on_images, suites, family_list(sculpted), drawn);
 }
 
 }  // namespace modlab::report

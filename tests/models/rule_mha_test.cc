@@ -21,6 +21,7 @@ constexpr RuleCase kSearches[] = {
     {"modular_op_fewer_modules", RuleModel::kModularOp, 4, 2, 3, kNumbers, 3},
     {"gt_modular", RuleModel::kGtModular, 2, 2, 4, kDirections, 5},
     {"gt_modular_fewer_modules", RuleModel::kGtModular, 3, 2, 3, kNumbers, 3},
+    {"gt_modular_wide", RuleModel::kGtModular, 4, 4, 20, kNumbers, 6},
 };
 
 class RuleMhaTest : public test::RuleNetworkTest {
@@ -130,6 +131,11 @@ TEST_P(RuleMhaTest, SaysWhatTheFormulasSay) {
 TEST_P(RuleMhaTest, Gradients) { expect_gradients(make_rule_network<double>); }
 
 TEST_P(RuleMhaTest, TheSameBitsOnEveryTarget) { expect_same_bits(make_rule_network<float>); }
+
+TEST_P(RuleMhaTest, WhatNoRowNeedsChangesNoBit) {
+  const engine::solo::Kernels<float>& kernels = engine::solo::kernels_for("scalar");
+  expect_equal(*make_rule_mha<float>(shape_, kernels, true), *make_rule_mha<float>(shape_, kernels));
+}
 
 INSTANTIATE_TEST_SUITE_P(All, RuleMhaTest, testing::ValuesIn(kSearches), test::case_name);
 

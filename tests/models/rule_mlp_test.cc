@@ -18,6 +18,8 @@ constexpr RuleCase kSums[] = {
     {"gt_modular", RuleModel::kGtModular, 3, 3, 5},
     {"gt_modular_fewer_modules", RuleModel::kGtModular, 4, 2, 5},
     {"one_rule", RuleModel::kModular, 1, 1, 3},
+    {"modular_scorer", RuleModel::kScorer, 3, 3, 5},
+    {"modular_scorer_more_modules", RuleModel::kScorer, 2, 4, 5},
 };
 
 class RuleMlpTest : public test::RuleNetworkTest {
@@ -57,6 +59,12 @@ class RuleMlpTest : public test::RuleNetworkTest {
     }
     if (shape_.model == RuleModel::kModularOp) {
       scores = layer("gate", code, modules, false);
+    }
+    for (std::size_t module = 0; module < modules && shape_.model == RuleModel::kScorer; ++module) {
+      Vector seen = outputs[module];
+      const Vector token = token_of(row);
+      seen.insert(seen.end(), token.begin(), token.end());
+      scores[module] = mlp2("scorer", seen, e, 1)[0];
     }
     gates = softmax(scores);
     if (shape_.model == RuleModel::kGtModular) {

@@ -64,6 +64,7 @@ class RuleParityTest : public testing::TestWithParam<std::string> {
             static_cast<std::uint16_t>(values("rules")[static_cast<std::size_t>(from)]);
       }
     }
+    batch.said = batch.rules;
     return batch;
   }
 

@@ -10,7 +10,9 @@
 #include "engine/kernels/lane_math-inl.h"
 #include "engine/kernels/loss-inl.h"
 #include "engine/kernels/random-inl.h"
+#include "engine/solo/attention-inl.h"
 #include "engine/solo/layers-inl.h"
+#include "engine/solo/lstm-inl.h"
 #include "engine/solo/pixels-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -77,8 +79,10 @@ void exponential(const T* x, T* y, int count) {
   }
 }
 
-// A block is four words of sixteen counters: the first halves of all pairs, then the second ones.
-inline void stream_normals(const solo::Normals& a) {
+// A block is four words of sixteen counters: say(words, numbers) makes four vectors of numbers of them, and the first
+// vectors of all counters come before the second ones.
+template <typename Say>
+HWY_INLINE void stream_numbers(const solo::Normals& a, const Say& say) {
   const Tag<float> d;
   const WordTag<float> dw;
   constexpr int kCounters = solo::kNormalBlock / 4;
@@ -92,14 +96,28 @@ inline void stream_normals(const solo::Normals& a) {
     for (int counter = 0; counter < kCounters; counter += lanes) {
       FloatWords word[4];
       generator.draw(hn::Iota(dw, static_cast<std::uint32_t>(first / 4 + counter)), a.step, a.use, word);
-      Vector<float> normal[4];
-      normals_of(word[0], word[1], normal);
-      normals_of(word[2], word[3], normal + 2);
+      Vector<float> number[4];
+      say(word, number);
       for (int part = 0; part < 4; ++part) {
-        hn::Store(normal[part], d, a.out + first + part * kCounters + counter);
+        hn::Store(number[part], d, a.out + first + part * kCounters + counter);
       }
     }
   }
+}
+
+inline void stream_normals(const solo::Normals& a) {
+  stream_numbers(a, [](const FloatWords* word, Vector<float>* normal) HWY_ATTR {
+    normals_of(word[0], word[1], normal);
+    normals_of(word[2], word[3], normal + 2);
+  });
+}
+
+inline void stream_gumbels(const solo::Normals& a) {
+  stream_numbers(a, [](const FloatWords* word, Vector<float>* gumbel) HWY_ATTR {
+    for (int part = 0; part < 4; ++part) {
+      gumbel[part] = gumbel_of(word[part]);
+    }
+  });
 }
 
 template <typename T>
@@ -110,11 +128,20 @@ solo::Kernels<T> make_table(const char* target) {
           .layer_forward = &layer_forward<T>,
           .layer_input_gradient = &layer_input_gradient<T>,
           .layer_weight_gradient = &layer_weight_gradient<T>,
+          .attention_forward = &attention_forward<T>,
+          .attention_backward = &attention_backward<T>,
+          .lstm_forward = &lstm_forward<T>,
+          .lstm_mix = &lstm_mix<T>,
+          .lstm_ask = &lstm_ask<T>,
+          .lstm_backward = &lstm_backward<T>,
+          .relu_score = &relu_score<T>,
+          .relu_score_gradient = &relu_score_gradient<T>,
           .output_loss = &output_loss<T>,
           .dot = &dot<T>,
           .sigmoid = &sigmoid<T>,
           .exponential = &exponential<T>,
-          .normals = &stream_normals};
+          .normals = &stream_normals,
+          .gumbels = &stream_gumbels};
 }
 
 const solo::Kernels<float>& solo_float_kernels(const char* target) {

@@ -10,14 +10,14 @@
 #include "core/random.h"
 #include "engine/kernels/kernels.h"
 
-// The solo kernels: one network at a time, for networks whose first layer reads images. A vector holds neighbouring
-// units of one layer, rows of activations are [row][unit], and the units of a row are padded to a multiple of kUnitPad,
-// so that a row is whole vectors on every target. Weights are [input][unit], padded in the same way. Padding stays
-// zero.
+// The solo kernels: one network at a time, for networks on images and on rules. A vector holds neighbouring units of
+// one layer (attention: samples), rows of activations are [row][unit], and the units of a row are padded to a multiple
+// of kUnitPad, so that a row is whole vectors on every target. Weights are [input][unit], padded in the same way.
+// Padding stays zero.
 //
 // As with the lane kernels, a unit's sum runs over inputs or rows in their order, whatever the tile and the width of a
-// vector, so the bits are the same on every target. The one sum across units, `dot`, has kUnitPad partial sums
-// everywhere.
+// vector, so the bits are the same on every target. Sums across units (`dot`, scores, what gates are asked) have
+// kUnitPad partial sums everywhere.
 namespace modlab::engine::solo {
 
 inline constexpr int kUnitPad = 16;
@@ -122,6 +122,7 @@ struct LayerInputGradient {
   const T* x;  // null: no ReLU below
   T* dx;
   int rows, in, out;
+  bool add = false;  // to what dx holds
 };
 
 // dW += x' dy, db += dy.
@@ -147,8 +148,133 @@ struct OutputLoss {
   int count;
 };
 
-// Standard normals of one stream, where all lanes belong to one network. They come in blocks of kNormalBlock, and a
-// number depends on its place alone: the same on every target, however many are asked for.
+// Attention among the tokens of each sample, every token to all but itself, head by head. Rows are the tokens of a
+// sample one after the other, `stride` apart, heads side by side. A sample has two tokens or more.
+template <typename T>
+struct AttentionShape {
+  int samples, length, heads, width, stride;
+  T scale;  // of the scores
+
+  // Heads that are turned into lanes together: enough that a row of them is a line of the cache, if there are so many.
+  int group() const {
+    int count = 1;
+    while (count < heads && (count * width < kUnitPad || heads % count != 0)) {
+      ++count;
+    }
+    return count;
+  }
+  int groups() const { return heads / group(); }
+  std::ptrdiff_t path_size() const { return static_cast<std::ptrdiff_t>(length) * group() * width * kUnitPad; }
+  std::ptrdiff_t share_size() const { return static_cast<std::ptrdiff_t>(length) * length * kUnitPad; }
+  // Numbers of what forward leaves for backward, and of what either needs for itself.
+  std::size_t lanes_size() const { return static_cast<std::size_t>(blocks() * groups() * 3 * path_size()); }
+  std::size_t shares_size() const { return static_cast<std::size_t>(blocks() * heads * share_size()); }
+  std::size_t scratch_size() const { return static_cast<std::size_t>(2 * path_size() + group() * share_size()); }
+  // Of samples that fill the lanes.
+  std::ptrdiff_t blocks() const { return padded(samples) / kUnitPad; }
+};
+template <typename T>
+struct AttentionForward {
+  AttentionShape<T> shape;
+  const T* queries;
+  const T* keys;
+  const T* values;
+  T* found;
+  T* lanes;   // queries, keys and values with a lane for each sample
+  T* shares;  // how much each token attends to each other, in the same way
+  T* scratch;
+};
+template <typename T>
+struct AttentionBackward {
+  AttentionShape<T> shape;
+  const T* dfound;
+  T* dqueries;
+  T* dkeys;
+  T* dvalues;
+  T* lanes;  // as forward left them
+  T* shares;
+  T* scratch;
+};
+
+// An LSTM cell, from what input and state say of its 4 h units, [row][padded 4 h], in the order input, forget, output,
+// candidate; behind the last row kUnitPad more numbers can be read. Everything else is [row][padded h], `parts` four of
+// these. The new c is `memory`, `told` its tanh, and the new h is `hidden` where that is not null.
+template <typename T>
+struct LstmForward {
+  const T* from_input;
+  const T* from_state;
+  const T* before;  // c
+  T* parts;
+  T* memory;
+  T* told;
+  T* hidden;
+  int rows, units;
+};
+// The states of several cells, weighed: mixed = gate * own, or mixed += gate * own.
+template <typename T>
+struct LstmMix {
+  const T* parts;
+  const T* memory;
+  const T* told;
+  const T* gates;  // [row], `gate_stride` apart
+  int gate_stride;
+  T* mixed_hidden;
+  T* mixed_memory;
+  int rows, units;
+  bool add;
+};
+// What the gradients of a mixture ask of a cell's gate.
+template <typename T>
+struct LstmAsk {
+  const T* dhidden;
+  const T* dmemory;
+  const T* parts;
+  const T* memory;
+  const T* told;
+  T* asked;  // [row], `asked_stride` apart
+  int asked_stride;
+  int rows, units;
+};
+// Gives d, [row][padded 4 h], behind which kUnitPad more numbers can be written, and the gradient of c before.
+template <typename T>
+struct LstmBackward {
+  const T* dhidden;
+  const T* dmemory;
+  const T* gates;  // or null: 1
+  int gate_stride;
+  const T* parts;
+  const T* told;
+  const T* before;
+  T* d;
+  T* dbefore;
+  int rows, units;
+  bool add;  // to dbefore
+};
+
+// score = sum of weights * max(x, 0) of each row, or score += that; and the way back, which adds to all that it gives.
+template <typename T>
+struct ReluScore {
+  const T* x;  // [row][padded unit]
+  const T* weights;
+  T* scores;  // [row], `score_stride` apart
+  int score_stride;
+  int rows, units;
+  bool add;
+};
+template <typename T>
+struct ReluScoreGradient {
+  const T* x;
+  const T* weights;
+  const T* dscores;
+  int score_stride;
+  T* dweights;
+  T* dx;
+  int rows, units;
+};
+
+// Random numbers of one stream, where all lanes belong to one network: standard normals, or standard Gumbel numbers.
+// They come in blocks of kNormalBlock, and a number depends on its place alone: the same on every target, however many
+// are asked for.
 inline constexpr int kNormalBlock = 64;
 struct Normals {
   Words4 key;
@@ -167,6 +293,14 @@ struct Kernels {
   void (*layer_forward)(const LayerForward<T>&);
   void (*layer_input_gradient)(const LayerInputGradient<T>&);
   void (*layer_weight_gradient)(const LayerWeightGradient<T>&);
+  void (*attention_forward)(const AttentionForward<T>&);
+  void (*attention_backward)(const AttentionBackward<T>&);
+  void (*lstm_forward)(const LstmForward<T>&);
+  void (*lstm_mix)(const LstmMix<T>&);
+  void (*lstm_ask)(const LstmAsk<T>&);
+  void (*lstm_backward)(const LstmBackward<T>&);
+  void (*relu_score)(const ReluScore<T>&);
+  void (*relu_score_gradient)(const ReluScoreGradient<T>&);
   void (*output_loss)(const OutputLoss<T>&);
   // The sum of a * b over `count` elements, a multiple of kUnitPad.
   T (*dot)(const T* a, const T* b, std::size_t count);
@@ -174,6 +308,7 @@ struct Kernels {
   void (*sigmoid)(const T* x, T* y, int count);
   void (*exponential)(const T* x, T* y, int count);
   void (*normals)(const Normals&);
+  void (*gumbels)(const Normals&);
 };
 
 // Of the same target as the given lane kernels.

@@ -52,25 +52,70 @@ HWY_INLINE void multiply_tile(const T* HWY_RESTRICT x, std::size_t x_stride, con
   }
 }
 
-// Calls tile<kRows, kVectors>(row, unit) for tiles that cover `rows` rows and `units` (padded) units.
-template <typename T, typename Tile>
-HWY_INLINE void cover(int rows, int units, const Tile& tile) {
+// Rows of a wide matrix lie so far apart that a panel of a few of its columns falls on few places of the first cache
+// level. Where a panel is read often enough, it is copied first: here is room for one.
+inline constexpr int kPanelNumbers = 8192;
+inline constexpr int kPanelUses = 4;
+
+template <typename T>
+struct Panel {
+  const T* at;
+  std::size_t stride;
+};
+template <typename T, int kVectors>
+HWY_INLINE Panel<T> make_panel(const T* HWY_RESTRICT from, std::size_t stride, int count, int uses,
+                               T* HWY_RESTRICT room) {
+  const Tag<T> d;
+  const std::size_t lanes = hn::Lanes(d);
+  const std::size_t width = kVectors * lanes;
+  if (stride == width || uses < kPanelUses || count * width > kPanelNumbers) {
+    return {from, stride};
+  }
+  for (int index = 0; index < count; ++index) {
+    MODLAB_UNROLL
+    for (int vector = 0; vector < kVectors; ++vector) {
+      hn::Store(hn::Load(d, from + index * stride + vector * lanes), d, room + index * width + vector * lanes);
+    }
+  }
+  return {room, width};
+}
+
+// Calls tile<kRows>(row) for tiles that cover `rows` rows.
+template <typename Tile>
+HWY_INLINE void cover_rows(int rows, const Tile& tile) {
+  int row = 0;
+  for (; row + kTileRows <= rows; row += kTileRows) {
+    tile.template operator()<kTileRows>(row);
+  }
+  switch (rows - row) {
+    case 1:
+      return tile.template operator()<1>(row);
+    case 2:
+      return tile.template operator()<2>(row);
+    case 3:
+      return tile.template operator()<3>(row);
+    case 4:
+      return tile.template operator()<4>(row);
+    case 5:
+      return tile.template operator()<5>(row);
+    default:
+      return;
+  }
+}
+
+// Calls panel<kVectors>(unit) for panels that cover `units` (padded) units.
+template <typename T, typename Work>
+HWY_INLINE void cover_panels(int units, const Work& panel) {
   const int lanes = static_cast<int>(hn::Lanes(Tag<T>()));
   int unit = 0;
-  const auto down = [&]<int kVectors>() HWY_ATTR {
-    int row = 0;
-    for (; row + kTileRows <= rows; row += kTileRows) {
-      tile.template operator()<kTileRows, kVectors>(row, unit);
-    }
-    for (; row < rows; ++row) {
-      tile.template operator()<1, kVectors>(row, unit);
-    }
-  };
   for (; unit + kTileVectors * lanes <= units; unit += kTileVectors * lanes) {
-    down.template operator()<kTileVectors>();
+    panel.template operator()<kTileVectors>(unit);
+  }
+  for (; kTileVectors > 2 && unit + 2 * lanes <= units; unit += 2 * lanes) {
+    panel.template operator()<2>(unit);
   }
   for (; unit < units; unit += lanes) {
-    down.template operator()<1>();
+    panel.template operator()<1>(unit);
   }
 }
 
@@ -79,18 +124,22 @@ void layer_forward(const solo::LayerForward<T>& a) {
   const Tag<T> d;
   const std::size_t lanes = hn::Lanes(d);
   const int units = solo::padded(a.out);
-  cover<T>(a.rows, units, [&]<int kRows, int kVectors>(int row, int unit) HWY_ATTR {
-    Vector<T> sums[kRows][kVectors];
-    multiply_tile<T, kRows, kVectors>(a.x + static_cast<std::size_t>(row) * a.x_stride, a.x_stride, a.weights + unit,
-                                      units, a.in, a.bias == nullptr ? nullptr : a.bias + unit, sums);
-    MODLAB_UNROLL
-    for (int r = 0; r < kRows; ++r) {
+  alignas(64) T room[kPanelNumbers];
+  cover_panels<T>(units, [&]<int kVectors>(int unit) HWY_ATTR {
+    const Panel<T> panel = make_panel<T, kVectors>(a.weights + unit, units, a.in, a.rows / kTileRows, room);
+    cover_rows(a.rows, [&]<int kRows>(int row) HWY_ATTR {
+      Vector<T> sums[kRows][kVectors];
+      multiply_tile<T, kRows, kVectors>(a.x + static_cast<std::size_t>(row) * a.x_stride, a.x_stride, panel.at,
+                                        panel.stride, a.in, a.bias == nullptr ? nullptr : a.bias + unit, sums);
       MODLAB_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const auto y = a.relu ? relu(hn::Zero(d), sums[r][v]) : sums[r][v];
-        hn::Store(y, d, a.y + static_cast<std::size_t>(row + r) * units + unit + v * lanes);
+      for (int r = 0; r < kRows; ++r) {
+        MODLAB_UNROLL
+        for (int v = 0; v < kVectors; ++v) {
+          const auto y = a.relu ? relu(hn::Zero(d), sums[r][v]) : sums[r][v];
+          hn::Store(y, d, a.y + static_cast<std::size_t>(row + r) * units + unit + v * lanes);
+        }
       }
-    }
+    });
   });
 }
 
@@ -100,24 +149,34 @@ void layer_input_gradient(const solo::LayerInputGradient<T>& a) {
   const std::size_t lanes = hn::Lanes(d);
   const int inputs = solo::padded(a.in);
   const int outputs = solo::padded(a.out);
-  cover<T>(a.rows, inputs, [&]<int kRows, int kVectors>(int row, int unit) HWY_ATTR {
-    Vector<T> sums[kRows][kVectors];
-    multiply_tile<T, kRows, kVectors>(a.dy + static_cast<std::size_t>(row) * outputs, outputs, a.transposed + unit,
-                                      inputs, a.out, nullptr, sums);
-    MODLAB_UNROLL
-    for (int r = 0; r < kRows; ++r) {
+  alignas(64) T room[kPanelNumbers];
+  cover_panels<T>(inputs, [&]<int kVectors>(int unit) HWY_ATTR {
+    const Panel<T> panel = make_panel<T, kVectors>(a.transposed + unit, inputs, a.out, a.rows / kTileRows, room);
+    cover_rows(a.rows, [&]<int kRows>(int row) HWY_ATTR {
+      Vector<T> sums[kRows][kVectors];
+      multiply_tile<T, kRows, kVectors>(a.dy + static_cast<std::size_t>(row) * outputs, outputs, panel.at, panel.stride,
+                                        a.out, nullptr, sums);
       MODLAB_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const std::size_t at = static_cast<std::size_t>(row + r) * inputs + unit + v * lanes;
-        auto dx = sums[r][v];
-        if (a.x != nullptr) {
-          dx = hn::IfThenElseZero(hn::Gt(hn::Load(d, a.x + at), hn::Zero(d)), dx);
+      for (int r = 0; r < kRows; ++r) {
+        MODLAB_UNROLL
+        for (int v = 0; v < kVectors; ++v) {
+          const std::size_t at = static_cast<std::size_t>(row + r) * inputs + unit + v * lanes;
+          auto dx = sums[r][v];
+          if (a.x != nullptr) {
+            dx = hn::IfThenElseZero(hn::Gt(hn::Load(d, a.x + at), hn::Zero(d)), dx);
+          }
+          if (a.add) {
+            dx = hn::Add(hn::Load(d, a.dx + at), dx);
+          }
+          hn::Store(dx, d, a.dx + at);
         }
-        hn::Store(dx, d, a.dx + at);
       }
-    }
+    });
   });
 }
+
+// Rows whose products are added to the weights' gradient at once; the sum goes on with the next ones where it was.
+inline constexpr int kGradientRows = 128;
 
 // Here a tile is kRows inputs by kVectors vectors of units, and the sum runs over rows.
 template <typename T>
@@ -125,46 +184,65 @@ void layer_weight_gradient(const solo::LayerWeightGradient<T>& a) {
   const Tag<T> d;
   const std::size_t lanes = hn::Lanes(d);
   const int units = solo::padded(a.out);
-  cover<T>(a.in, units, [&]<int kRows, int kVectors>(int input, int unit) HWY_ATTR {
-    Vector<T> sums[kRows][kVectors];
-    MODLAB_UNROLL
-    for (int r = 0; r < kRows; ++r) {
-      MODLAB_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        sums[r][v] = hn::Load(d, a.weights + static_cast<std::size_t>(input + r) * units + unit + v * lanes);
-      }
-    }
-    const T* HWY_RESTRICT x = a.x + input;
-    const T* HWY_RESTRICT dy = a.dy + unit;
-    for (int row = 0; row < a.rows; ++row, x += a.x_stride, dy += units) {
-      Vector<T> upstream[kVectors];
-      MODLAB_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        upstream[v] = hn::Load(d, dy + v * lanes);
-      }
-      MODLAB_UNROLL
-      for (int r = 0; r < kRows; ++r) {
-        const auto factor = hn::Set(d, x[r]);
+  alignas(64) T room[kPanelNumbers];
+  for (int first = 0; first < a.rows; first += kGradientRows) {
+    const int rows = a.rows - first < kGradientRows ? a.rows - first : kGradientRows;
+    cover_panels<T>(units, [&]<int kVectors>(int unit) HWY_ATTR {
+      const T* asked = a.dy + static_cast<std::size_t>(first) * units + unit;
+      const Panel<T> panel = make_panel<T, kVectors>(asked, units, rows, a.in / kTileRows, room);
+      cover_rows(a.in, [&]<int kRows>(int input) HWY_ATTR {
+        Vector<T> sums[kRows][kVectors];
+        MODLAB_UNROLL
+        for (int r = 0; r < kRows; ++r) {
+          MODLAB_UNROLL
+          for (int v = 0; v < kVectors; ++v) {
+            sums[r][v] = hn::Load(d, a.weights + static_cast<std::size_t>(input + r) * units + unit + v * lanes);
+          }
+        }
+        const T* HWY_RESTRICT x = a.x + static_cast<std::size_t>(first) * a.x_stride + input;
+        const T* HWY_RESTRICT dy = panel.at;
+        for (int row = 0; row < rows; ++row, x += a.x_stride, dy += panel.stride) {
+          Vector<T> upstream[kVectors];
+          MODLAB_UNROLL
+          for (int v = 0; v < kVectors; ++v) {
+            upstream[v] = hn::Load(d, dy + v * lanes);
+          }
+          MODLAB_UNROLL
+          for (int r = 0; r < kRows; ++r) {
+            const auto factor = hn::Set(d, x[r]);
+            MODLAB_UNROLL
+            for (int v = 0; v < kVectors; ++v) {
+              sums[r][v] = fused(factor, upstream[v], sums[r][v]);
+            }
+          }
+        }
+        MODLAB_UNROLL
+        for (int r = 0; r < kRows; ++r) {
+          MODLAB_UNROLL
+          for (int v = 0; v < kVectors; ++v) {
+            hn::Store(sums[r][v], d, a.weights + static_cast<std::size_t>(input + r) * units + unit + v * lanes);
+          }
+        }
+      });
+      if (a.bias != nullptr) {
+        Vector<T> sums[kVectors];
         MODLAB_UNROLL
         for (int v = 0; v < kVectors; ++v) {
-          sums[r][v] = fused(factor, upstream[v], sums[r][v]);
+          sums[v] = hn::Load(d, a.bias + unit + v * lanes);
+        }
+        const T* HWY_RESTRICT dy = panel.at;
+        for (int row = 0; row < rows; ++row, dy += panel.stride) {
+          MODLAB_UNROLL
+          for (int v = 0; v < kVectors; ++v) {
+            sums[v] = hn::Add(sums[v], hn::Load(d, dy + v * lanes));
+          }
+        }
+        MODLAB_UNROLL
+        for (int v = 0; v < kVectors; ++v) {
+          hn::Store(sums[v], d, a.bias + unit + v * lanes);
         }
       }
-    }
-    MODLAB_UNROLL
-    for (int r = 0; r < kRows; ++r) {
-      MODLAB_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        hn::Store(sums[r][v], d, a.weights + static_cast<std::size_t>(input + r) * units + unit + v * lanes);
-      }
-    }
-  });
-  for (int unit = 0; unit < units && a.bias != nullptr; unit += static_cast<int>(lanes)) {
-    auto sum = hn::Load(d, a.bias + unit);
-    for (int row = 0; row < a.rows; ++row) {
-      sum = hn::Add(sum, hn::Load(d, a.dy + static_cast<std::size_t>(row) * units + unit));
-    }
-    hn::Store(sum, d, a.bias + unit);
+    });
   }
 }
 

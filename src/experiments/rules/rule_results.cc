@@ -6,6 +6,7 @@
 #include <array>
 
 #include "core/errors.h"
+#include "experiments/use_measures.h"
 #include "io/json_text.h"
 #include "measures/module_use.h"
 
@@ -17,21 +18,6 @@ using models::RuleScore;
 using models::RuleSpec;
 using nlohmann::ordered_json;
 using tasks::RuleOutput;
-
-struct UseRow {
-  const char* name;
-  const char* label;
-  double UseMeasures::*value;
-};
-constexpr std::array<UseRow, 7> kUseRows = {{
-    {"collapse_avg", "collapse, average", &UseMeasures::collapse_avg},
-    {"collapse_worst", "collapse, worst", &UseMeasures::collapse_worst},
-    {"alignment", "alignment (0: one module for each rule)", &UseMeasures::alignment},
-    {"adaptation", "adaptation", &UseMeasures::adaptation},
-    {"adaptation_matched", "adaptation, matched", &UseMeasures::adaptation_matched},
-    {"imi", "inverse mutual information", &UseMeasures::imi},
-    {"entropy", "entropy of the gates", &UseMeasures::entropy},
-}};
 
 constexpr std::array<int, 7> kAllLengths = {3, 5, 10, 20, 30, 40, 50};
 
@@ -61,13 +47,21 @@ std::optional<UseMeasures> use_of(const RuleSpec& spec, const std::vector<double
   return measures::measure_use({rules, spec.modules, std::move(rows)});
 }
 
-void add_use(const RuleSpec& spec, const std::vector<double>& activation, Numbers& numbers) {
+void add_use_of(const RuleSpec& spec, const std::vector<double>& activation, Numbers& numbers) {
   if (const std::optional<UseMeasures> use = use_of(spec, activation)) {
-    for (const UseRow& row : kUseRows) {
-      numbers[row.name] = (*use).*row.value;
-    }
-    numbers["dead_modules"] = use->dead_modules;
+    add_use(*use, numbers);
   }
+}
+
+// A number of the curve averaged over training: the area below it. Low where a network learns fast and well.
+double mean_along(const std::vector<models::RulePoint>& curve, double RuleScore::*value) {
+  double area = 0;
+  for (std::size_t at = 1; at < curve.size(); ++at) {
+    const double steps = curve[at].iteration - curve[at - 1].iteration;
+    area += steps * (curve[at].curve.*value + curve[at - 1].curve.*value) / 2;
+  }
+  const int steps = curve.empty() ? 0 : curve.back().iteration - curve.front().iteration;
+  return steps > 0 ? area / steps : curve.empty() ? 0 : curve.front().curve.*value;
 }
 
 ordered_json matrix_json(const std::vector<double>& activation, int modules) {
@@ -88,13 +82,14 @@ class Judged {
   Judged(const RuleSpec& spec, const tasks::RuleTask& task, const Resources& resources)
       : spec_(spec),
         kernels_(engine::solo::kernels_for(resources.kernels->target)),
-        shape_(models::rule_shape(task, spec.model, spec.modules, spec.width)),
+        shape_(models::rule_shape(spec, task)),
         network_(models::make_rule_network<float>(shape_, kernels_)),
         sampler_(task, kernels_, spec.seed) {}
 
   // Fills in the activation matrix that was found on the way.
   Numbers numbers(const models::RuleSnapshot& snapshot, std::vector<double>& activation) {
     network_->parameters().load(snapshot.parameters);
+    iteration_ = snapshot.iteration;
     Numbers found;
     const bool classes = spec_.task.output == RuleOutput::kClassification;
     const RuleScore id = score(spec_.length, 1);
@@ -119,7 +114,14 @@ class Judged {
         }
       }
     }
-    add_use(spec_, activation, found);
+    if (spec_.train_samples > 0) {
+      const RuleScore train = score(spec_.length, 1, models::SampleUse::kTrainingSet, spec_.train_samples);
+      found["train_loss"] = train.loss;
+      if (classes) {
+        found["train_error"] = train.error;
+      }
+    }
+    add_use_of(spec_, activation, found);
     found["best_iteration"] = snapshot.iteration;
     found["parameters"] = static_cast<double>(network_->layout().count);
     return found;
@@ -127,8 +129,16 @@ class Judged {
 
  private:
   RuleScore score(int length, float scale) {
+    return score(length, scale, models::SampleUse::kTest, spec_.test_samples);
+  }
+  RuleScore score(int length, float scale, models::SampleUse use, int samples) {
     return models::judge_rules(*network_, sampler_, shape_, spec_.task.output, kernels_,
-                               {.samples = spec_.test_samples, .length = length, .scale = scale});
+                               {.use = use,
+                                .samples = samples,
+                                .length = length,
+                                .scale = scale,
+                                .rule_noise = spec_.rule_noise,
+                                .iteration = iteration_});
   }
 
   const RuleSpec& spec_;
@@ -136,13 +146,14 @@ class Judged {
   models::RuleShape shape_;
   std::unique_ptr<models::RuleNetwork<float>> network_;
   models::RuleSampler sampler_;
+  int iteration_ = 0;
 };
 
 ordered_json curve_json(const RuleSpec& spec, const models::TrainedRules& trained) {
   ordered_json points = ordered_json::array();
   for (const models::RulePoint& point : trained.curve) {
     Numbers use;
-    add_use(spec, point.curve.activation, use);
+    add_use_of(spec, point.curve.activation, use);
     ordered_json here = {{"iteration", point.iteration},
                          {"loss", io::number_or_null(point.curve.loss)},
                          {"validation_loss", io::number_or_null(point.validation.loss)}};
@@ -177,12 +188,13 @@ std::span<const Measure> rule_measures() {
         loss_measure("ood_loss", "loss out of distribution"),
         error_measure("id_error", "error"),
         error_measure("ood_error", "error out of distribution"),
+        loss_measure("train_loss", "loss on the training samples"),
+        error_measure("train_error", "error on the training samples"),
+        loss_measure("curve_loss", "loss, averaged over training"),
+        error_measure("curve_error", "error, averaged over training"),
         loss_measure("validation_loss", "validation loss"),
         {"validation_score", "validation: accuracy, or the loss below zero", "", false, std::nullopt, true, ""}};
-    for (const UseRow& row : kUseRows) {
-      list.push_back({row.name, row.label, "", false, std::pair{0.0, 1.0}, false, ""});
-    }
-    list.push_back({"dead_modules", "modules that are not used", "", false, std::nullopt, false, ""});
+    std::ranges::copy(use_measures(), std::back_inserter(list));
     for (const int length : kAllLengths) {
       list.push_back(loss_measure(fmt::format("loss_{}", length), fmt::format("loss, length {}", length)));
       list.push_back(loss_measure(fmt::format("ood_loss_{}", length), fmt::format("loss, length {}, doubled", length)));
@@ -202,9 +214,14 @@ Result rule_result(const RuleSpec& spec, const tasks::RuleTask& task, const mode
   Result result;
   result.diverged = trained.diverged;
   Judged judged(spec, task, resources);
+  const bool classes = spec.task.output == RuleOutput::kClassification;
   for (const auto& [name, snapshot] : {std::pair("best", &trained.best), std::pair("last", &trained.last)}) {
     std::vector<double> activation;
-    result.snapshots[name] = judged.numbers(*snapshot, activation);
+    Numbers& numbers = result.snapshots[name] = judged.numbers(*snapshot, activation);
+    numbers["curve_loss"] = mean_along(trained.curve, &RuleScore::loss);
+    if (classes) {
+      numbers["curve_error"] = mean_along(trained.curve, &RuleScore::error);
+    }
     if (!activation.empty()) {
       result.blobs[fmt::format("activation/{}", name)] = matrix_json(activation, spec.modules).dump();
     }
@@ -213,29 +230,60 @@ Result rule_result(const RuleSpec& spec, const tasks::RuleTask& task, const mode
   return result;
 }
 
-std::string rule_curve_csv(const std::string& curve, const std::string& source) {
+std::span<const Measure> rule_curve_measures() {
+  static const std::vector<Measure> kMeasures = [] {
+    std::vector<Measure> list = {{"iteration", "training steps", "", false, std::nullopt, false, ""}};
+    // Networks learn by orders of magnitude.
+    for (const char* name : {"loss", "validation_loss", "error", "validation_error"}) {
+      const std::string words = std::string(name).starts_with("validation_") ? "validation " : "";
+      const bool is_error = std::string(name).ends_with("error");
+      list.push_back({name, words + (is_error ? "error" : "loss"), is_error ? "%" : "", true, std::nullopt, false, ""});
+    }
+    std::ranges::copy(use_measures(), std::back_inserter(list));
+    return list;
+  }();
+  return kMeasures;
+}
+
+std::vector<Numbers> rule_curve_points(const std::string& curve, const std::string& source) {
   const ordered_json points = ordered_json::parse(curve, nullptr, false);
-  std::vector<std::string> names = {"iteration", "loss", "validation_loss", "error", "validation_error"};
-  for (const UseRow& row : kUseRows) {
-    names.emplace_back(row.name);
-  }
-  std::string text;
-  for (const std::string& name : names) {
-    text += (text.empty() ? "" : ",") + name;
-  }
-  text += "\n";
   if (!points.is_array()) {
     throw FormatError(fmt::format("{}: its curve is damaged", source));
   }
+  std::vector<Numbers> numbers;
   for (const ordered_json& point : points) {
-    for (std::size_t column = 0; column < names.size(); ++column) {
-      const bool has = point.is_object() && point.contains(names[column]) && point[names[column]].is_number();
-      text +=
-          (column == 0 ? "" : ",") + (has ? fmt::format("{:.9g}", point[names[column]].get<double>()) : std::string());
+    Numbers& here = numbers.emplace_back();
+    for (const Measure& measure : rule_curve_measures()) {
+      if (point.is_object() && point.contains(measure.name) && point[measure.name].is_number()) {
+        here[measure.name] = point[measure.name].get<double>();
+      }
     }
-    text += "\n";
+  }
+  return numbers;
+}
+
+std::string rule_curve_csv(const std::string& curve, const std::string& source) {
+  std::string text;
+  for (const Measure& measure : rule_curve_measures()) {
+    text += (text.empty() ? "" : ",") + measure.name;
+  }
+  text += "\n";
+  for (const Numbers& point : rule_curve_points(curve, source)) {
+    std::string line;
+    for (const Measure& measure : rule_curve_measures()) {
+      const auto found = point.find(measure.name);
+      line += (&measure == &rule_curve_measures().front() ? "" : ",") +
+              (found == point.end() ? std::string() : fmt::format("{:.9g}", found->second));
+    }
+    text += line + "\n";
   }
   return text;
+}
+
+Numbers random_gates(int rules, int modules) {
+  Numbers numbers;
+  add_use(measures::measure_use(measures::uniform_use(rules, modules)), numbers);
+  return numbers;
 }
 
 }  // namespace modlab::experiments

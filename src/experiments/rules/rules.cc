@@ -8,6 +8,7 @@
 
 #include "core/parallel.h"
 #include "core/thread_seconds.h"
+#include "experiments/rules/published_rules.h"
 #include "experiments/rules/rule_results.h"
 #include "io/safetensors.h"
 #include "models/rules/rule_settings.h"
@@ -27,7 +28,7 @@ RuleSpec rule_spec(const Values& values) {
 std::string network_file(const Run& run, const RuleSpec& spec, const tasks::RuleTask& task,
                          const std::vector<float>& parameters) {
   io::TensorFile file;
-  const engine::Layout layout = models::rule_layout(models::rule_shape(task, spec.model, spec.modules, spec.width));
+  const engine::Layout layout = models::rule_layout(models::rule_shape(spec, task));
   for (const engine::Tensor& tensor : layout.tensors) {
     const auto begin = parameters.begin() + static_cast<std::ptrdiff_t>(tensor.offset);
     file.tensors.push_back({tensor.name,
@@ -148,15 +149,24 @@ class Rules : public Experiment {
            "and sequences longer. Collapse and alignment: 0 is best.";
   }
   std::string series_label() const override { return "model"; }
+  std::string split_word() const override { return "task seed"; }
   std::string table_title() const override {
-    return "Mean loss on fresh samples, chosen by validation, ± standard error";
+    return "Mean loss on fresh samples, ± standard error: absolute errors, or cross-entropy";
   }
+  // Losses of numbers and of classes are no average.
+  std::string table_axis() const override { return "task_type"; }
   std::vector<std::string> models() const override { return modlab::models::rule_model_names(); }
   bool takes(const std::string& task) const override {
-    const std::vector<std::string> names = modlab::models::rule_task_names();
+    const std::vector<std::string> names = own_task_names(*this);
     return std::ranges::find(names, task) != names.end();
   }
-  bool has_tasks_of_its_own() const override { return true; }
+  std::vector<OwnTask> own_tasks() const override {
+    return {{"rules-mlp", "numbers y = alpha x1 + beta x2, another alpha and beta for each rule"},
+            {"rules-mha", "tokens that look for their nearest by the rule's q, and say what they found"},
+            {"rules-rnn", "sequences of a linear system that switches with the rule"}};
+  }
+  std::vector<PublishedFlag> published_flags() const override { return published_rule_flags(); }
+  Asked in_our_words(Asked asked) const override { return published_rules(std::move(asked)); }
   std::vector<const Setting*> settings_for(const Given& given) const override {
     RuleSpec spec;
     Given chosen;
@@ -218,13 +228,23 @@ class Rules : public Experiment {
   }
   Numbers size_of(const Run& run) const override {
     const RuleSpec spec = rule_spec(run.values);
-    const modlab::models::RuleShape shape =
-        modlab::models::rule_shape(tasks::draw_rules(spec.task), spec.model, spec.modules, spec.width);
+    const modlab::models::RuleShape shape = modlab::models::rule_shape(spec, tasks::draw_rules(spec.task));
     return {{"parameters", static_cast<double>(modlab::models::rule_layout(shape).count)}};
   }
   std::string curve_csv(const Run& /*run*/, const std::map<std::string, Numbers>& /*snapshots*/,
                         const std::string& curve, const std::string& source) const override {
     return rule_curve_csv(curve, source);
+  }
+  std::span<const Measure> curve_measures() const override { return rule_curve_measures(); }
+  std::vector<Numbers> curve_points(const std::string& curve, const std::string& source) const override {
+    return rule_curve_points(curve, source);
+  }
+  // Only of mixtures.
+  Reference reference(const Run& run) const override {
+    const RuleSpec spec = rule_spec(run.values);
+    return spec.model == modlab::models::RuleModel::kMonolithic
+               ? Reference{}
+               : Reference{"random gates", random_gates(spec.task.rules, spec.modules)};
   }
 };
 

@@ -15,23 +15,17 @@ class Attention {
   void make_room(int samples, int length);
 
   const T* forward(const T* queries, const T* keys, const T* values);
-  // From the gradient of what was found; overwrites the others.
-  void backward(const T* queries, const T* keys, const T* values, const T* dfound, T* dqueries, T* dkeys, T* dvalues);
+  // Of the last forward, from the gradient of what was found; overwrites the others.
+  void backward(const T* dfound, T* dqueries, T* dkeys, T* dvalues);
 
  private:
-  int units() const { return heads_ * width_; }
-  // How much a token attends to each of its sample.
-  T* weights_of(int sample, int head, int token);
+  // A token by itself finds nothing.
+  bool is_alone() const { return shape_.length < 2; }
 
-  int heads_;
-  int width_;
-  T scale_;
   const engine::solo::Kernels<T>& kernels_;
-  int samples_ = 0;
-  int length_ = 0;
-  AlignedVector<T> weights_;  // [sample][head][token][padded token]
+  engine::solo::AttentionShape<T> shape_;
+  AlignedVector<T> lanes_, shares_, scratch_;
   AlignedVector<T> found_;
-  AlignedVector<T> dweights_;  // of one token
 };
 
 }  // namespace modlab::models

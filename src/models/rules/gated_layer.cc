@@ -1,14 +1,54 @@
 #include "models/rules/gated_layer.h"
 
 #include <algorithm>
+#include <type_traits>
 
-#include "models/rules/gates.h"
 #include "models/rules/rule_stack.h"
 
 namespace modlab::models {
 
 using engine::solo::padded;
 using engine::solo::Parameters;
+
+namespace {
+
+// Calls work(units) with a constant where modules have few units: loops over them are then unrolled.
+template <typename Work>
+void with_units(int units, const Work& work) {
+  switch (units) {
+    case 1:
+      return work(std::integral_constant<int, 1>());
+    case 2:
+      return work(std::integral_constant<int, 2>());
+    case 4:
+      return work(std::integral_constant<int, 4>());
+    case 8:
+      return work(std::integral_constant<int, 8>());
+    case 16:
+      return work(std::integral_constant<int, 16>());
+    default:
+      return work(units);
+  }
+}
+
+// The sum of a * b in four partial sums, since one would wait for itself.
+template <typename T, typename Units>
+T dot_of(const T* a, const T* b, Units units) {
+  T partial[4] = {};
+  int unit = 0;
+  for (; unit + 4 <= units; unit += 4) {
+    for (int part = 0; part < 4; ++part) {
+      partial[part] += a[unit + part] * b[unit + part];
+    }
+  }
+  T sum = (partial[0] + partial[2]) + (partial[1] + partial[3]);
+  for (; unit < units; ++unit) {
+    sum += a[unit] * b[unit];
+  }
+  return sum;
+}
+
+}  // namespace
 
 template <typename T>
 GatedLayer<T>::GatedLayer(const RuleShape& shape, const engine::Layout& layout, int units, int outputs,
@@ -18,7 +58,8 @@ GatedLayer<T>::GatedLayer(const RuleShape& shape, const engine::Layout& layout, 
       outputs_(outputs),
       weights_(tensor_of(layout, "modules.layer1.weight")),
       scores_(tensor_of(layout, "scores.weight")),
-      kernels_(kernels) {}
+      kernels_(kernels),
+      gating_(shape, kernels) {}
 
 template <typename T>
 void GatedLayer<T>::make_room(int rows) {
@@ -29,24 +70,25 @@ void GatedLayer<T>::make_room(int rows) {
   mixed_.assign(by(mixed()), T{0});
   dmixed_.assign(by(mixed()), T{0});
   mixture_.assign(by(outputs_), T{0});
-  gates_.assign(by(shape_.modules), T{0});
-  dgates_.assign(static_cast<std::size_t>(padded(shape_.modules)), T{0});
+  asked_.assign(static_cast<std::size_t>(padded(shape_.modules)), T{0});
 }
 
 template <typename T>
-const T* GatedLayer<T>::forward(Parameters<T>& parameters, const RuleBatch& batch, const T* rule_gates) {
-  choose_gates(parameters, batch, rule_gates);
-  for (int row = 0; row < rows_; ++row) {
-    const T* h = hidden_.data() + static_cast<std::ptrdiff_t>(row) * padded(hidden());
-    const T* gate = gates_.data() + static_cast<std::ptrdiff_t>(row) * padded(shape_.modules);
-    T* weighed = mixed_.data() + static_cast<std::ptrdiff_t>(row) * padded(mixed());
-    for (int module = 0; module < shape_.modules; ++module) {
-      for (int unit = module * units_; unit < (module + 1) * units_; ++unit) {
-        weighed[unit] = gate[module] * h[unit];
+const T* GatedLayer<T>::forward(Parameters<T>& parameters, const RuleBatch& batch, const T* rule_scores) {
+  choose_gates(parameters, batch, rule_scores);
+  with_units(units_, [&](auto units) {
+    for (int row = 0; row < rows_; ++row) {
+      const T* h = hidden_.data() + static_cast<std::ptrdiff_t>(row) * padded(hidden());
+      const T* gate = gating_.gates(row);
+      T* weighed = mixed_.data() + static_cast<std::ptrdiff_t>(row) * padded(mixed());
+      std::copy_n(gate, shape_.modules, weighed + hidden());
+      for (int module = 0; module < shape_.modules; ++module, h += units, weighed += units) {
+        for (int unit = 0; unit < units; ++unit) {
+          weighed[unit] = gate[module] * h[unit];
+        }
       }
-      weighed[hidden() + module] = gate[module];
     }
-  }
+  });
   kernels_.layer_forward({.x = mixed_.data(),
                           .x_stride = padded(mixed()),
                           .weights = parameters.values(weights_),
@@ -60,38 +102,29 @@ const T* GatedLayer<T>::forward(Parameters<T>& parameters, const RuleBatch& batc
 }
 
 template <typename T>
-void GatedLayer<T>::choose_gates(Parameters<T>& parameters, const RuleBatch& batch, const T* rule_gates) {
-  const int stride = padded(shape_.modules);
-  for (int row = 0; row < rows_; ++row) {
-    T* gate = gates_.data() + static_cast<std::ptrdiff_t>(row) * stride;
-    const int rule = batch.rules[static_cast<std::size_t>(row)];
-    if (shape_.model == RuleModel::kModularOp) {
-      std::copy_n(rule_gates + static_cast<std::ptrdiff_t>(rule) * stride, stride, gate);
-      continue;
-    }
-    if (shape_.model == RuleModel::kGtModular) {
-      std::fill_n(gate, stride, T{0});
-      gate[rule % shape_.modules] = 1;
-      continue;
-    }
+void GatedLayer<T>::choose_gates(Parameters<T>& parameters, const RuleBatch& batch, const T* rule_scores) {
+  gating_.begin_forward(batch);
+  for (int row = 0; row < rows_ && shape_.model == RuleModel::kModularOp; ++row) {
+    const std::ptrdiff_t rule = batch.said[static_cast<std::size_t>(row)];
+    std::copy_n(rule_scores + rule * padded(shape_.modules), shape_.modules, gating_.scores(row));
+  }
+  with_units(units_, [&](auto units) {
     const T* weights = parameters.values(scores_);
     const T* biases = parameters.values(scores_ + 1);
-    const T* h = hidden_.data() + static_cast<std::ptrdiff_t>(row) * padded(hidden());
-    for (int module = 0; module < shape_.modules; ++module) {
-      T score = biases[module];
-      for (int unit = module * units_; unit < (module + 1) * units_; ++unit) {
-        score += weights[unit] * h[unit];
+    for (int row = 0; row < rows_ && shape_.model == RuleModel::kModular; ++row) {
+      const T* h = hidden_.data() + static_cast<std::ptrdiff_t>(row) * padded(hidden());
+      T* scores = gating_.scores(row);
+      for (int module = 0; module < shape_.modules; ++module) {
+        scores[module] = biases[module] + dot_of(weights + module * units, h + module * units, units);
       }
-      gate[module] = score;
     }
-  }
-  if (shape_.model == RuleModel::kModular) {
-    softmax_rows(kernels_, gates_.data(), rows_, shape_.modules);
-  }
+  });
+  gating_.choose(0, rows_);
 }
 
 template <typename T>
-const T* GatedLayer<T>::backward(Parameters<T>& parameters, const RuleBatch& batch, const T* doutputs, T* drule_gates) {
+const T* GatedLayer<T>::backward(Parameters<T>& parameters, const RuleBatch& batch, const T* doutputs,
+                                 T* drule_scores) {
   kernels_.layer_weight_gradient({.x = mixed_.data(),
                                   .x_stride = padded(mixed()),
                                   .dy = doutputs,
@@ -108,46 +141,52 @@ const T* GatedLayer<T>::backward(Parameters<T>& parameters, const RuleBatch& bat
                                  .rows = rows_,
                                  .in = mixed(),
                                  .out = outputs_});
-  for (int row = 0; row < rows_; ++row) {
-    backward_row(parameters, batch, row, drule_gates);
-  }
+  gating_.begin_backward();
+  with_units(units_, [&](auto units) {
+    for (int row = 0; row < rows_; ++row) {
+      backward_row(parameters, batch, row, drule_scores, units);
+    }
+  });
   return dhidden_.data();
 }
 
 // From what the weighed units get to the units themselves and to the gates.
 template <typename T>
-void GatedLayer<T>::backward_row(Parameters<T>& parameters, const RuleBatch& batch, int row, T* drule_gates) {
+template <typename Units>
+void GatedLayer<T>::backward_row(Parameters<T>& parameters, const RuleBatch& batch, int row, T* drule_scores,
+                                 Units units) {
   const T* h = hidden_.data() + static_cast<std::ptrdiff_t>(row) * padded(hidden());
-  const T* gate = gates_.data() + static_cast<std::ptrdiff_t>(row) * padded(shape_.modules);
+  const T* gate = gating_.gates(row);
   const T* d = dmixed_.data() + static_cast<std::ptrdiff_t>(row) * padded(mixed());
   T* dh = dhidden_.data() + static_cast<std::ptrdiff_t>(row) * padded(hidden());
   for (int module = 0; module < shape_.modules; ++module) {
-    T sum = d[hidden() + module];
-    for (int unit = module * units_; unit < (module + 1) * units_; ++unit) {
-      sum += d[unit] * h[unit];
+    asked_[static_cast<std::size_t>(module)] =
+        d[hidden() + module] + dot_of(d + module * units, h + module * units, units);
+    for (int unit = module * units; unit < (module + 1) * units; ++unit) {
       dh[unit] = gate[module] * d[unit];
     }
-    dgates_[static_cast<std::size_t>(module)] = sum;
   }
+  gating_.ask_scores(row, asked_.data());
   if (shape_.model == RuleModel::kModular) {
-    softmax_gradient(gate, dgates_.data(), shape_.modules, dgates_.data());
     const T* weights = parameters.values(scores_);
     T* dweights = parameters.gradients(scores_);
     T* dbiases = parameters.gradients(scores_ + 1);
     for (int module = 0; module < shape_.modules; ++module) {
-      const T dscore = dgates_[static_cast<std::size_t>(module)];
+      const T dscore = asked_[static_cast<std::size_t>(module)];
       dbiases[module] += dscore;
-      for (int unit = module * units_; unit < (module + 1) * units_; ++unit) {
+      for (int unit = module * units; unit < (module + 1) * units; ++unit) {
         dweights[unit] += dscore * h[unit];
+      }
+      for (int unit = module * units; unit < (module + 1) * units; ++unit) {
         dh[unit] += dscore * weights[unit];
       }
     }
   } else if (shape_.model == RuleModel::kModularOp) {
-    // Rows of one rule have one gate: what they ask of it is added up first.
-    const std::ptrdiff_t rule = batch.rules[static_cast<std::size_t>(row)];
-    T* asked = drule_gates + rule * padded(shape_.modules);
+    // Rows that say one rule have the same scores: what they ask of them is added up first.
+    const std::ptrdiff_t rule = batch.said[static_cast<std::size_t>(row)];
+    T* asked = drule_scores + rule * padded(shape_.modules);
     for (int module = 0; module < shape_.modules; ++module) {
-      asked[module] += dgates_[static_cast<std::size_t>(module)];
+      asked[module] += asked_[static_cast<std::size_t>(module)];
     }
   }
   for (int unit = 0; unit < hidden(); ++unit) {

@@ -1,8 +1,7 @@
 #pragma once
 
 #include "engine/solo/parameters.h"
-#include "models/rules/rule_samples.h"
-#include "models/rules/rule_shape.h"
+#include "models/rules/gating.h"
 
 namespace modlab::models {
 
@@ -23,19 +22,22 @@ class GatedLayer {
   // [row][hidden unit], to be filled before forward: module after module, after a ReLU.
   T* hidden_values() { return hidden_.data(); }
 
-  // `rule_gates`, [rule][padded module]: of networks whose gates see the rule alone.
-  const T* forward(engine::solo::Parameters<T>& parameters, const RuleBatch& batch, const T* rule_gates);
-  // From the gradient of what forward gave to that of hidden units before their ReLU. `drule_gates` takes what the rows
-  // of each rule ask of its gates.
-  const T* backward(engine::solo::Parameters<T>& parameters, const RuleBatch& batch, const T* doutputs, T* drule_gates);
+  // `rule_scores`, [rule][padded module]: of networks whose gates see the rule alone.
+  const T* forward(engine::solo::Parameters<T>& parameters, const RuleBatch& batch, const T* rule_scores);
+  // From the gradient of what forward gave to that of hidden units before their ReLU. `drule_scores` takes what the
+  // rows that say a rule ask of its scores.
+  const T* backward(engine::solo::Parameters<T>& parameters, const RuleBatch& batch, const T* doutputs,
+                    T* drule_scores);
 
   const T* values() const { return mixture_.data(); }
-  const T* gates() const { return gates_.data(); }
+  const T* gates() const { return gating_.gates(); }
 
  private:
   int mixed() const { return hidden() + shape_.modules; }
-  void choose_gates(engine::solo::Parameters<T>& parameters, const RuleBatch& batch, const T* rule_gates);
-  void backward_row(engine::solo::Parameters<T>& parameters, const RuleBatch& batch, int row, T* drule_gates);
+  void choose_gates(engine::solo::Parameters<T>& parameters, const RuleBatch& batch, const T* rule_scores);
+  template <typename Units>
+  void backward_row(engine::solo::Parameters<T>& parameters, const RuleBatch& batch, int row, T* drule_scores,
+                    Units units);
 
   RuleShape shape_;
   int units_;
@@ -43,9 +45,10 @@ class GatedLayer {
   std::size_t weights_;
   std::size_t scores_;
   const engine::solo::Kernels<T>& kernels_;
+  Gating<T> gating_;
   int rows_ = 0;
   AlignedVector<T> hidden_, dhidden_, mixed_, dmixed_, mixture_, turned_;
-  AlignedVector<T> gates_, dgates_;
+  AlignedVector<T> asked_;  // of one row's gates, then of its scores
 };
 
 }  // namespace modlab::models

@@ -1,6 +1,7 @@
 #include "models/rules/oracle_modules.h"
 
 #include <algorithm>
+#include <string>
 
 #include "models/rules/rule_stack.h"
 
@@ -10,17 +11,25 @@ using engine::solo::padded;
 using engine::solo::Parameters;
 
 template <typename T>
-OracleModules<T>::OracleModules(const RuleShape& shape, const engine::Layout& layout,
-                                const engine::solo::Kernels<T>& kernels)
+OracleModules<T>::OracleModules(const RuleShape& shape, const engine::Layout& layout, int inputs, int units,
+                                int outputs, const engine::solo::Kernels<T>& kernels)
     : shape_(shape),
+      inputs_(inputs),
+      units_(units),
+      outputs_of_module_(outputs),
       first_(tensor_of(layout, "modules.layer0.weight")),
       second_(tensor_of(layout, "modules.layer1.weight")),
       kernels_(kernels),
-      groups_(static_cast<std::size_t>(shape.modules)) {}
+      route_(shape),
+      groups_(static_cast<std::size_t>(shape.modules)) {
+  for (int module = 0; module < shape.modules && first_ == layout.tensors.size(); ++module) {
+    own_.push_back(tensor_of(layout, "module" + std::to_string(module) + ".layer0.weight"));
+  }
+}
 
 template <typename T>
 void OracleModules<T>::make_room(int rows) {
-  outputs_.assign(static_cast<std::size_t>(rows) * padded(shape_.second_width()), T{0});
+  outputs_.assign(static_cast<std::size_t>(rows) * padded(outputs_of_module_), T{0});
   gates_.assign(static_cast<std::size_t>(rows) * padded(shape_.modules), T{0});
   dz_.assign(static_cast<std::size_t>(rows) * padded(inputs()), T{0});
 }
@@ -28,15 +37,21 @@ void OracleModules<T>::make_room(int rows) {
 template <typename T>
 void OracleModules<T>::take_weights(Parameters<T>& parameters, int module, Group& group) const {
   const int all_units = units() * shape_.modules;
-  const int wide = padded(shape_.second_width());
+  const int wide = padded(outputs_of_module_);
   group.first.assign(static_cast<std::size_t>(inputs()) * padded(units()), T{0});
   group.bias.assign(static_cast<std::size_t>(padded(units())), T{0});
   group.second.resize(static_cast<std::size_t>(mixed()) * wide);
-  for (int input = 0; input < inputs(); ++input) {
+  for (int input = 0; input < inputs() && own_.empty(); ++input) {
     std::copy_n(parameters.values(first_) + static_cast<std::ptrdiff_t>(input) * padded(all_units) + module * units(),
                 units(), group.first.data() + static_cast<std::ptrdiff_t>(input) * padded(units()));
   }
-  std::copy_n(parameters.values(first_ + 1) + module * units(), units(), group.bias.begin());
+  if (own_.empty()) {
+    std::copy_n(parameters.values(first_ + 1) + module * units(), units(), group.bias.begin());
+  } else {
+    const std::size_t own = own_[static_cast<std::size_t>(module)];
+    std::copy_n(parameters.values(own), group.first.size(), group.first.begin());
+    std::copy_n(parameters.values(own + 1), group.bias.size(), group.bias.begin());
+  }
   const T* second = parameters.values(second_);
   std::copy_n(second + static_cast<std::ptrdiff_t>(module) * units() * wide,
               static_cast<std::ptrdiff_t>(units()) * wide, group.second.begin());
@@ -45,16 +60,21 @@ void OracleModules<T>::take_weights(Parameters<T>& parameters, int module, Group
 }
 
 template <typename T>
-const T* OracleModules<T>::forward(Parameters<T>& parameters, const RuleBatch& batch, const T* z) {
+void OracleModules<T>::find_modules(const RuleBatch& batch) {
   for (Group& group : groups_) {
     group.rows.clear();
   }
   std::ranges::fill(gates_, T{0});
+  route_.find(batch);
   for (int row = 0; row < batch.rows(); ++row) {
-    const int module = batch.rules[static_cast<std::size_t>(row)] % shape_.modules;
+    const int module = route_[row];
     groups_[static_cast<std::size_t>(module)].rows.push_back(row);
     gates_[static_cast<std::size_t>(row) * padded(shape_.modules) + static_cast<std::size_t>(module)] = 1;
   }
+}
+
+template <typename T>
+const T* OracleModules<T>::forward(Parameters<T>& parameters, const T* z) {
   for (int module = 0; module < shape_.modules; ++module) {
     Group& group = groups_[static_cast<std::size_t>(module)];
     const auto count = static_cast<int>(group.rows.size());
@@ -80,7 +100,7 @@ const T* OracleModules<T>::forward(Parameters<T>& parameters, const RuleBatch& b
       std::copy_n(hidden.data() + static_cast<std::ptrdiff_t>(place) * padded(units()), units(), to);
       to[units()] = 1;
     }
-    group.outputs.resize(static_cast<std::size_t>(count) * padded(shape_.second_width()));
+    group.outputs.resize(static_cast<std::size_t>(count) * padded(outputs_of_module_));
     kernels_.layer_forward({.x = group.hidden.data(),
                             .x_stride = padded(mixed()),
                             .weights = group.second.data(),
@@ -88,9 +108,9 @@ const T* OracleModules<T>::forward(Parameters<T>& parameters, const RuleBatch& b
                             .y = group.outputs.data(),
                             .rows = count,
                             .in = mixed(),
-                            .out = shape_.second_width(),
+                            .out = outputs_of_module_,
                             .relu = false});
-    scatter_rows(group.outputs, shape_.second_width(), group.rows, outputs_.data());
+    scatter_rows(group.outputs, outputs_of_module_, group.rows, outputs_.data());
   }
   return outputs_.data();
 }
@@ -103,17 +123,19 @@ const T* OracleModules<T>::backward(Parameters<T>& parameters, const T* doutputs
     if (count == 0) {
       continue;
     }
-    gather_rows(doutputs, shape_.second_width(), group.rows, doutputs_);
-    dsecond_.assign(group.second.size(), T{0});
+    gather_rows(doutputs, outputs_of_module_, group.rows, doutputs_);
+    // A module's rows of these weights lie side by side, but for that of its bias.
+    const int all_units = units() * shape_.modules;
+    const std::ptrdiff_t wide = padded(outputs_of_module_);
     kernels_.layer_weight_gradient({.x = group.hidden.data(),
                                     .x_stride = padded(mixed()),
                                     .dy = doutputs_.data(),
-                                    .weights = dsecond_.data(),
-                                    .bias = nullptr,
+                                    .weights = parameters.gradients(second_) + module * units() * wide,
+                                    .bias = parameters.gradients(second_) + (all_units + module) * wide,
                                     .rows = count,
-                                    .in = mixed(),
-                                    .out = shape_.second_width()});
-    turn_weights(group.second.data(), mixed(), shape_.second_width(), turned_);
+                                    .in = units(),
+                                    .out = outputs_of_module_});
+    turn_weights(group.second.data(), mixed(), outputs_of_module_, turned_);
     dhidden_.resize(static_cast<std::size_t>(count) * padded(mixed()));
     kernels_.layer_input_gradient({.dy = doutputs_.data(),
                                    .transposed = turned_.data(),
@@ -121,7 +143,7 @@ const T* OracleModules<T>::backward(Parameters<T>& parameters, const T* doutputs
                                    .dx = dhidden_.data(),
                                    .rows = count,
                                    .in = mixed(),
-                                   .out = shape_.second_width()});
+                                   .out = outputs_of_module_});
     // The one for the bias is no unit. Rows may be narrower without it.
     for (int place = 0; place < count; ++place) {
       T* to = dhidden_.data() + static_cast<std::ptrdiff_t>(place) * padded(units());
@@ -157,22 +179,22 @@ const T* OracleModules<T>::backward(Parameters<T>& parameters, const T* doutputs
 template <typename T>
 void OracleModules<T>::add_gradients(Parameters<T>& parameters, int module) {
   const int all_units = units() * shape_.modules;
-  const int wide = padded(shape_.second_width());
   const auto add = [](const T* from, std::ptrdiff_t count, T* to) {
     for (std::ptrdiff_t place = 0; place < count; ++place) {
       to[place] += from[place];
     }
   };
+  if (!own_.empty()) {
+    const std::size_t own = own_[static_cast<std::size_t>(module)];
+    add(dfirst_.data(), std::ssize(dfirst_), parameters.gradients(own));
+    add(dbias_.data(), std::ssize(dbias_), parameters.gradients(own + 1));
+    return;
+  }
   for (int input = 0; input < inputs(); ++input) {
     add(dfirst_.data() + static_cast<std::ptrdiff_t>(input) * padded(units()), units(),
         parameters.gradients(first_) + static_cast<std::ptrdiff_t>(input) * padded(all_units) + module * units());
   }
   add(dbias_.data(), units(), parameters.gradients(first_ + 1) + module * units());
-  T* second = parameters.gradients(second_);
-  add(dsecond_.data(), static_cast<std::ptrdiff_t>(units()) * wide,
-      second + static_cast<std::ptrdiff_t>(module) * units() * wide);
-  add(dsecond_.data() + static_cast<std::ptrdiff_t>(units()) * wide, wide,
-      second + static_cast<std::ptrdiff_t>(all_units + module) * wide);
 }
 
 template class OracleModules<float>;

@@ -6,11 +6,11 @@
 
 namespace modlab::models {
 
-// A gate that sees the rule alone: layers on what stands for each rule, then a softmax. Computed once for each rule.
+// Scores of a gate that sees the rule alone: layers on what stands for each rule. Computed once for each rule.
 template <typename T>
 class RuleGate {
  public:
-  RuleGate(LayerStack<T> layers, int rules, int modules, const engine::solo::Kernels<T>& kernels);
+  RuleGate(LayerStack<T> layers, int rules);
 
   // `codes`: what stands for each rule, [rule][input]. Gives [rule][padded module].
   const T* forward(engine::solo::Parameters<T>& parameters, const T* codes);
@@ -22,10 +22,7 @@ class RuleGate {
  private:
   LayerStack<T> layers_;
   int rules_;
-  int modules_;
-  const engine::solo::Kernels<T>& kernels_;
   typename LayerStack<T>::Use use_;
-  AlignedVector<T> gates_;
 };
 
 }  // namespace modlab::models

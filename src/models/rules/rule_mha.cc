@@ -4,6 +4,7 @@
 
 #include "models/rules/attention.h"
 #include "models/rules/gated_layer.h"
+#include "models/rules/oracle_modules.h"
 #include "models/rules/rule_gate.h"
 #include "models/rules/rule_network.h"
 #include "models/rules/rule_stack.h"
@@ -19,7 +20,7 @@ using engine::solo::padded;
 template <typename T>
 class RuleMha : public RuleNetwork<T> {
  public:
-  RuleMha(const RuleShape& shape, const engine::solo::Kernels<T>& kernels)
+  RuleMha(const RuleShape& shape, const engine::solo::Kernels<T>& kernels, bool all_modules)
       : shape_(shape),
         kernels_(kernels),
         head_(head_width(shape)),
@@ -44,6 +45,12 @@ class RuleMha : public RuleNetwork<T> {
       return;
     }
     const int units = module_units_behind_heads(shape);
+    if (shape.model == RuleModel::kGtModular && !all_modules) {
+      oracle_.emplace(shape, layout_, 3 * head_, units, shape.width, kernels);
+      parts_.resize(1);
+      parts_.front().units = 3 * head_;
+      return;
+    }
     modules_.emplace(shape, layout_, units, shape.width, kernels);
     parts_.resize(static_cast<std::size_t>(shape.modules));
     for (std::size_t module = 0; module < parts_.size(); ++module) {
@@ -52,13 +59,13 @@ class RuleMha : public RuleNetwork<T> {
     }
     if (shape.model == RuleModel::kModularOp) {
       gate_.emplace(stack_of(layout_, "gate", {shape.rules, head_, shape.modules}, padded(shape.rules), kernels),
-                    shape.rules, shape.modules, kernels);
+                    shape.rules);
     }
   }
 
   const engine::Layout& layout() const override { return layout_; }
   engine::solo::Parameters<T>& parameters() override { return parameters_; }
-  const T* gates() const override { return modules_ ? modules_->gates() : nullptr; }
+  const T* gates() const override { return modules_ ? modules_->gates() : oracle_ ? oracle_->gates() : nullptr; }
 
   const T* forward(const RuleBatch& batch) override {
     make_room(batch);
@@ -76,30 +83,26 @@ class RuleMha : public RuleNetwork<T> {
                               .relu = false});
     }
     const T* found = attention_.forward(paths_[0].y.data(), paths_[1].y.data(), paths_[2].y.data());
-    for (std::size_t part = 0; part < parts_.size(); ++part) {
-      join(part, found, paths_[3].y.data());
-    }
-    return decoder_.forward(parameters_, modules_ ? forward_modules(batch) : forward_core(), rows_, of_decoder_);
+    const T* core = oracle_    ? forward_oracle(batch, found)
+                    : modules_ ? forward_modules(batch, found)
+                               : forward_core(found);
+    return decoder_.forward(parameters_, core, rows_, of_decoder_);
   }
 
   void backward(const RuleBatch& batch, const T* dsaid) override {
     encoder_.begin_backward(parameters_);
     decoder_.begin_backward(parameters_);
     std::copy_n(dsaid, of_decoder_.dy.back().size(), of_decoder_.dy.back().begin());
-    decoder_.backward(parameters_, modules_ ? modules_->values() : of_core_.y.back().data(), false, true, rows_,
-                      of_decoder_);
-    if (modules_) {
+    const T* core = oracle_ ? oracle_->values() : modules_ ? modules_->values() : of_core_.y.back().data();
+    decoder_.backward(parameters_, core, false, true, rows_, of_decoder_);
+    if (oracle_) {
+      backward_oracle();
+    } else if (modules_) {
       backward_modules(batch);
     } else {
       backward_core();
     }
-    for (std::size_t part = 0; part < parts_.size(); ++part) {
-      take_apart(part);
-    }
-    attention_.backward(paths_[0].y.data(), paths_[1].y.data(), paths_[2].y.data(), dfound_.data(), paths_[0].dy.data(),
-                        paths_[1].dy.data(), paths_[2].dy.data());
-    AlignedVector<T>& dcodes = of_encoder_.dy.back();
-    std::ranges::fill(dcodes, T{0});
+    attention_.backward(dfound_.data(), paths_[0].dy.data(), paths_[1].dy.data(), paths_[2].dy.data());
     for (Path& path : paths_) {
       kernels_.layer_weight_gradient({.x = of_encoder_.y.back().data(),
                                       .x_stride = padded(shape_.width),
@@ -113,13 +116,11 @@ class RuleMha : public RuleNetwork<T> {
       kernels_.layer_input_gradient({.dy = path.dy.data(),
                                      .transposed = turned_.data(),
                                      .x = nullptr,
-                                     .dx = dcode_.data(),
+                                     .dx = of_encoder_.dy.back().data(),
                                      .rows = rows_,
                                      .in = shape_.width,
-                                     .out = path.units});
-      for (std::size_t place = 0; place < dcodes.size(); ++place) {
-        dcodes[place] += dcode_[place];
-      }
+                                     .out = path.units,
+                                     .add = &path != &paths_.front()});
     }
     encoder_.backward(parameters_, x_.data(), false, false, rows_, of_encoder_);
   }
@@ -160,47 +161,76 @@ class RuleMha : public RuleNetwork<T> {
       part.dx.assign(by(part.units), T{0});
     }
     dfound_.assign(by(shape_.second_width()), T{0});
-    dcode_.assign(by(shape_.width), T{0});
     if (modules_) {
       modules_->make_room(rows_);
       hidden_.assign(by(module_units_behind_heads(shape_)), T{0});
+    } else if (oracle_) {
+      oracle_->make_room(rows_);
     } else {
       of_core_ = core_->make_use(rows_);
     }
   }
 
-  int found_units() const { return modules_ ? 2 * head_ : shape_.second_width(); }
+  int found_units() const { return shape_.has_modules() ? 2 * head_ : shape_.second_width(); }
 
   void join(std::size_t part, const T* found, const T* self) {
-    for (int row = 0; row < rows_; ++row) {
-      T* x = parts_[part].x.data() + at(row, parts_[part].units);
-      const auto number = static_cast<std::ptrdiff_t>(part);
-      std::copy_n(found + at(row, shape_.second_width()) + number * found_units(), found_units(), x);
-      std::copy_n(self + at(row, paths_[3].units) + number * head_, head_, x + found_units());
-    }
+    const auto number = static_cast<std::ptrdiff_t>(part);
+    T* x = parts_[part].x.data();
+    copy_columns(found + number * found_units(), at(1, shape_.second_width()), rows_, found_units(), x,
+                 at(1, parts_[part].units));
+    copy_columns(self + number * head_, at(1, paths_[3].units), rows_, head_, x + found_units(),
+                 at(1, parts_[part].units));
   }
 
   void take_apart(std::size_t part) {
-    for (int row = 0; row < rows_; ++row) {
-      const T* dx = parts_[part].dx.data() + at(row, parts_[part].units);
-      const auto number = static_cast<std::ptrdiff_t>(part);
-      std::copy_n(dx, found_units(), dfound_.data() + at(row, shape_.second_width()) + number * found_units());
-      std::copy_n(dx + found_units(), head_, paths_[3].dy.data() + at(row, paths_[3].units) + number * head_);
+    const auto number = static_cast<std::ptrdiff_t>(part);
+    const T* dx = parts_[part].dx.data();
+    copy_columns(dx, at(1, parts_[part].units), rows_, found_units(), dfound_.data() + number * found_units(),
+                 at(1, shape_.second_width()));
+    copy_columns(dx + found_units(), at(1, parts_[part].units), rows_, head_, paths_[3].dy.data() + number * head_,
+                 at(1, paths_[3].units));
+  }
+
+  // A row's own module reads its own two heads, and what it does not read is asked nothing.
+  const T* forward_oracle(const RuleBatch& batch, const T* found) {
+    oracle_->find_modules(batch);
+    T* x = parts_.front().x.data();
+    for (int row = 0; row < rows_; ++row, x += at(1, 3 * head_)) {
+      const std::ptrdiff_t module = oracle_->module_of(row);
+      std::copy_n(found + at(row, shape_.second_width()) + module * 2 * head_, 2 * head_, x);
+      std::copy_n(paths_[3].y.data() + at(row, paths_[3].units) + module * head_, head_, x + 2 * head_);
+    }
+    return oracle_->forward(parameters_, parts_.front().x.data());
+  }
+
+  void backward_oracle() {
+    const T* dx = oracle_->backward(parameters_, of_decoder_.dx.data());
+    std::ranges::fill(dfound_, T{0});
+    std::ranges::fill(paths_[3].dy, T{0});
+    for (int row = 0; row < rows_; ++row, dx += at(1, 3 * head_)) {
+      const std::ptrdiff_t module = oracle_->module_of(row);
+      std::copy_n(dx, 2 * head_, dfound_.data() + at(row, shape_.second_width()) + module * 2 * head_);
+      std::copy_n(dx + 2 * head_, head_, paths_[3].dy.data() + at(row, paths_[3].units) + module * head_);
     }
   }
 
-  const T* forward_core() { return core_->forward(parameters_, parts_.front().x.data(), rows_, of_core_); }
+  const T* forward_core(const T* found) {
+    join(0, found, paths_[3].y.data());
+    return core_->forward(parameters_, parts_.front().x.data(), rows_, of_core_);
+  }
 
   void backward_core() {
     core_->begin_backward(parameters_);
     of_core_.dy.back() = of_decoder_.dx;
     core_->backward(parameters_, parts_.front().x.data(), false, true, rows_, of_core_);
     parts_.front().dx = of_core_.dx;
+    take_apart(0);
   }
 
-  const T* forward_modules(const RuleBatch& batch) {
+  const T* forward_modules(const RuleBatch& batch, const T* found) {
     const int units = module_units_behind_heads(shape_);
     for (std::size_t module = 0; module < parts_.size(); ++module) {
+      join(module, found, paths_[3].y.data());
       const Part& part = parts_[module];
       kernels_.layer_forward({.x = part.x.data(),
                               .x_stride = padded(part.units),
@@ -211,14 +241,11 @@ class RuleMha : public RuleNetwork<T> {
                               .in = part.units,
                               .out = units,
                               .relu = true});
-      for (int row = 0; row < rows_; ++row) {
-        std::copy_n(
-            hidden_.data() + at(row, units), units,
-            modules_->hidden_values() + at(row, modules_->hidden()) + static_cast<std::ptrdiff_t>(module) * units);
-      }
+      copy_columns(hidden_.data(), at(1, units), rows_, units,
+                   modules_->hidden_values() + static_cast<std::ptrdiff_t>(module) * units, at(1, modules_->hidden()));
     }
-    const T* rule_gates = gate_ ? gate_->forward(parameters_, every_rule_.data()) : nullptr;
-    return modules_->forward(parameters_, batch, rule_gates);
+    const T* rule_scores = gate_ ? gate_->forward(parameters_, every_rule_.data()) : nullptr;
+    return modules_->forward(parameters_, batch, rule_scores);
   }
 
   void backward_modules(const RuleBatch& batch) {
@@ -230,10 +257,8 @@ class RuleMha : public RuleNetwork<T> {
     }
     for (std::size_t module = 0; module < parts_.size(); ++module) {
       Part& part = parts_[module];
-      for (int row = 0; row < rows_; ++row) {
-        std::copy_n(dhidden + at(row, modules_->hidden()) + static_cast<std::ptrdiff_t>(module) * units, units,
-                    hidden_.data() + at(row, units));
-      }
+      copy_columns(dhidden + static_cast<std::ptrdiff_t>(module) * units, at(1, modules_->hidden()), rows_, units,
+                   hidden_.data(), at(1, units));
       kernels_.layer_weight_gradient({.x = part.x.data(),
                                       .x_stride = padded(part.units),
                                       .dy = hidden_.data(),
@@ -250,6 +275,7 @@ class RuleMha : public RuleNetwork<T> {
                                      .rows = rows_,
                                      .in = part.units,
                                      .out = units});
+      take_apart(module);
     }
   }
 
@@ -266,6 +292,7 @@ class RuleMha : public RuleNetwork<T> {
   Attention<T> attention_;
   std::optional<LayerStack<T>> core_;  // of the monolithic network
   std::optional<GatedLayer<T>> modules_;
+  std::optional<OracleModules<T>> oracle_;
   std::optional<RuleGate<T>> gate_;
   std::array<Path, 4> paths_;
   std::vector<Part> parts_;
@@ -275,17 +302,19 @@ class RuleMha : public RuleNetwork<T> {
   AlignedVector<T> every_rule_;
   AlignedVector<T> x_;
   Use of_encoder_, of_decoder_, of_core_;
-  AlignedVector<T> dfound_, dcode_, hidden_, turned_;
+  AlignedVector<T> dfound_, hidden_, turned_;
 };
 
 }  // namespace
 
 template <typename T>
-std::unique_ptr<RuleNetwork<T>> make_rule_mha(const RuleShape& shape, const engine::solo::Kernels<T>& kernels) {
-  return std::make_unique<RuleMha<T>>(shape, kernels);
+std::unique_ptr<RuleNetwork<T>> make_rule_mha(const RuleShape& shape, const engine::solo::Kernels<T>& kernels,
+                                              bool all_modules) {
+  return std::make_unique<RuleMha<T>>(shape, kernels, all_modules);
 }
 
-template std::unique_ptr<RuleNetwork<float>> make_rule_mha(const RuleShape&, const engine::solo::Kernels<float>&);
-template std::unique_ptr<RuleNetwork<double>> make_rule_mha(const RuleShape&, const engine::solo::Kernels<double>&);
+template std::unique_ptr<RuleNetwork<float>> make_rule_mha(const RuleShape&, const engine::solo::Kernels<float>&, bool);
+template std::unique_ptr<RuleNetwork<double>> make_rule_mha(const RuleShape&, const engine::solo::Kernels<double>&,
+                                                            bool);
 
 }  // namespace modlab::models

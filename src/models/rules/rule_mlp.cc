@@ -7,6 +7,7 @@
 #include "models/rules/rule_gate.h"
 #include "models/rules/rule_network.h"
 #include "models/rules/rule_stack.h"
+#include "models/rules/scored_modules.h"
 
 namespace modlab::models {
 namespace {
@@ -36,21 +37,27 @@ class RuleMlp : public RuleNetwork<T> {
       return;
     }
     if (shape.model == RuleModel::kGtModular && !all_modules) {
-      oracle_.emplace(shape, layout_, kernels);
+      oracle_.emplace(shape, layout_, 3 * shape.width, module_units(shape), shape.second_width(), kernels);
       return;
     }
     first_ = tensor_of(layout_, "modules.layer0.weight");
+    if (shape.model == RuleModel::kScorer) {
+      scored_.emplace(shape, layout_, kernels);
+      return;
+    }
     modules_.emplace(shape, layout_, module_units(shape), shape.second_width(), kernels);
     if (shape.model == RuleModel::kModularOp) {
       gate_.emplace(LayerStack<T>({shape.width, shape.modules}, {tensor_of(layout_, "gate.weight")},
                                   padded(shape.width), kernels),
-                    shape.rules, shape.modules, kernels);
+                    shape.rules);
     }
   }
 
   const engine::Layout& layout() const override { return layout_; }
   engine::solo::Parameters<T>& parameters() override { return parameters_; }
-  const T* gates() const override { return modules_ ? modules_->gates() : oracle_ ? oracle_->gates() : nullptr; }
+  const T* gates() const override {
+    return modules_ ? modules_->gates() : oracle_ ? oracle_->gates() : scored_ ? scored_->gates() : nullptr;
+  }
 
   const T* forward(const RuleBatch& batch) override {
     make_room(batch.rows());
@@ -68,9 +75,12 @@ class RuleMlp : public RuleNetwork<T> {
         std::copy_n(code(batch, row, part, &LayerStack<T>::Use::y), shape_.width, z + part * shape_.width);
       }
     }
-    const T* core = modules_  ? forward_modules(batch)
-                    : oracle_ ? oracle_->forward(parameters_, batch, z_.data())
-                              : forward_core();
+    if (oracle_) {
+      oracle_->find_modules(batch);
+    }
+    const T* core = oracle_                ? oracle_->forward(parameters_, z_.data())
+                    : shape_.has_modules() ? forward_modules(batch)
+                                           : forward_core();
     return decoder_.forward(parameters_, core, rows_, of_decoder_);
   }
 
@@ -80,11 +90,10 @@ class RuleMlp : public RuleNetwork<T> {
     decoder_.begin_backward(parameters_);
     std::ranges::fill(of_rules_.dy.back(), T{0});
     std::copy_n(dsaid, of_decoder_.dy.back().size(), of_decoder_.dy.back().begin());
-    const T* core = modules_ ? modules_->values() : oracle_ ? oracle_->values() : of_core_.y.back().data();
-    decoder_.backward(parameters_, core, false, true, rows_, of_decoder_);
-    const T* dz = modules_  ? backward_modules(batch)
-                  : oracle_ ? oracle_->backward(parameters_, of_decoder_.dx.data())
-                            : backward_core();
+    decoder_.backward(parameters_, core_values(), false, true, rows_, of_decoder_);
+    const T* dz = oracle_                ? oracle_->backward(parameters_, of_decoder_.dx.data())
+                  : shape_.has_modules() ? backward_modules(batch)
+                                         : backward_core();
     for (int row = 0; row < rows_; ++row) {
       const T* from = dz + static_cast<std::ptrdiff_t>(row) * padded(3 * shape_.width);
       for (int part = 0; part < 3; ++part) {
@@ -105,7 +114,7 @@ class RuleMlp : public RuleNetwork<T> {
   // Codes, or their gradients, of a row's two numbers and of its rule.
   T* code(const RuleBatch& batch, int row, int part, std::vector<AlignedVector<T>> LayerStack<T>::Use::*which) {
     typename LayerStack<T>::Use& use = part < 2 ? of_x_[static_cast<std::size_t>(part)] : of_rules_;
-    const std::ptrdiff_t place = part < 2 ? row : batch.rules[static_cast<std::size_t>(row)];
+    const std::ptrdiff_t place = part < 2 ? row : batch.said[static_cast<std::size_t>(row)];
     return (use.*which).back().data() + place * padded(shape_.width);
   }
 
@@ -125,10 +134,22 @@ class RuleMlp : public RuleNetwork<T> {
       modules_->make_room(rows);
     } else if (oracle_) {
       oracle_->make_room(rows);
+    } else if (scored_) {
+      scored_->make_room(rows);
+      hidden_.assign(static_cast<std::size_t>(rows) * padded(hidden()), T{0});
     } else {
       of_core_ = core_->make_use(rows);
     }
   }
+
+  const T* core_values() const {
+    return modules_  ? modules_->values()
+           : oracle_ ? oracle_->values()
+           : scored_ ? scored_->values()
+                     : of_core_.y.back().data();
+  }
+
+  int hidden() const { return module_units(shape_) * shape_.modules; }
 
   const T* forward_core() { return core_->forward(parameters_, z_.data(), rows_, of_core_); }
 
@@ -145,18 +166,22 @@ class RuleMlp : public RuleNetwork<T> {
                             .x_stride = padded(3 * shape_.width),
                             .weights = parameters_.values(first_),
                             .bias = parameters_.values(first_ + 1),
-                            .y = modules_->hidden_values(),
+                            .y = modules_ ? modules_->hidden_values() : hidden_.data(),
                             .rows = rows_,
                             .in = 3 * shape_.width,
-                            .out = modules_->hidden(),
+                            .out = hidden(),
                             .relu = true});
-    const T* rule_gates = gate_ ? gate_->forward(parameters_, of_rules_.y.back().data()) : nullptr;
-    return modules_->forward(parameters_, batch, rule_gates);
+    if (scored_) {
+      return scored_->forward(parameters_, batch, hidden_.data());
+    }
+    const T* rule_scores = gate_ ? gate_->forward(parameters_, of_rules_.y.back().data()) : nullptr;
+    return modules_->forward(parameters_, batch, rule_scores);
   }
 
   const T* backward_modules(const RuleBatch& batch) {
     T* asked = gate_ ? gate_->begin_backward(parameters_) : nullptr;
-    const T* dhidden = modules_->backward(parameters_, batch, of_decoder_.dx.data(), asked);
+    const T* dhidden = scored_ ? scored_->backward(parameters_, hidden_.data(), of_decoder_.dx.data())
+                               : modules_->backward(parameters_, batch, of_decoder_.dx.data(), asked);
     if (gate_) {
       const AlignedVector<T>& dcodes = gate_->backward(parameters_, of_rules_.y.back().data(), true);
       std::ranges::copy(dcodes, of_rules_.dy.back().begin());
@@ -168,15 +193,15 @@ class RuleMlp : public RuleNetwork<T> {
                                     .bias = parameters_.gradients(first_ + 1),
                                     .rows = rows_,
                                     .in = 3 * shape_.width,
-                                    .out = modules_->hidden()});
-    turn_weights(parameters_.values(first_), 3 * shape_.width, modules_->hidden(), turned_);
+                                    .out = hidden()});
+    turn_weights(parameters_.values(first_), 3 * shape_.width, hidden(), turned_);
     kernels_.layer_input_gradient({.dy = dhidden,
                                    .transposed = turned_.data(),
                                    .x = nullptr,
                                    .dx = dz_.data(),
                                    .rows = rows_,
                                    .in = 3 * shape_.width,
-                                   .out = modules_->hidden()});
+                                   .out = hidden()});
     return dz_.data();
   }
 
@@ -190,6 +215,7 @@ class RuleMlp : public RuleNetwork<T> {
   std::optional<LayerStack<T>> core_;  // of the monolithic network
   std::optional<GatedLayer<T>> modules_;
   std::optional<OracleModules<T>> oracle_;
+  std::optional<ScoredModules<T>> scored_;
   std::optional<RuleGate<T>> gate_;
   std::size_t first_ = 0;
 
@@ -198,6 +224,7 @@ class RuleMlp : public RuleNetwork<T> {
   Use of_x_[2], of_rules_, of_core_, of_decoder_;
   AlignedVector<T> every_rule_;
   AlignedVector<T> z_, dz_, turned_;
+  AlignedVector<T> hidden_;  // of modules that are scored
 };
 
 }  // namespace

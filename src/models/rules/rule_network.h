@@ -35,7 +35,8 @@ template <typename T>
 std::unique_ptr<RuleNetwork<T>> make_rule_mlp(const RuleShape& shape, const engine::solo::Kernels<T>& kernels,
                                               bool all_modules = false);
 template <typename T>
-std::unique_ptr<RuleNetwork<T>> make_rule_mha(const RuleShape& shape, const engine::solo::Kernels<T>& kernels);
+std::unique_ptr<RuleNetwork<T>> make_rule_mha(const RuleShape& shape, const engine::solo::Kernels<T>& kernels,
+                                              bool all_modules = false);
 template <typename T>
 std::unique_ptr<RuleNetwork<T>> make_rule_rnn(const RuleShape& shape, const engine::solo::Kernels<T>& kernels,
                                               bool all_modules = false);

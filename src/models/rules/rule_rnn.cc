@@ -1,6 +1,6 @@
 #include <vector>
 
-#include "models/rules/gates.h"
+#include "models/rules/gating.h"
 #include "models/rules/rule_network.h"
 #include "models/rules/rule_stack.h"
 
@@ -24,8 +24,11 @@ class RuleRnn : public RuleNetwork<T> {
         encoder_(stack_of(layout_, "encoder", {inputs_, shape.width, shape.width}, padded(inputs_), kernels)),
         decoder_(stack_of(layout_, "decoder", {state_, state_, shape.outputs}, padded(state_), kernels)),
         one_each_(shape.model == RuleModel::kGtModular && !all_modules),
+        at_once_(shape.model == RuleModel::kGtModular),
         weights_(shape.has_modules() ? static_cast<std::size_t>(shape.modules) : 1),
-        cells_(one_each_ ? 1 : weights_.size()) {
+        cells_(one_each_ ? 1 : weights_.size()),
+        gating_(shape, kernels),
+        route_(shape) {
     for (std::size_t module = 0; module < weights_.size(); ++module) {
       const std::string name = shape.has_modules() ? "module" + std::to_string(module) : "cell";
       weights_[module].input = tensor_of(layout_, name + ".input.weight");
@@ -40,16 +43,19 @@ class RuleRnn : public RuleNetwork<T> {
 
   const engine::Layout& layout() const override { return layout_; }
   engine::solo::Parameters<T>& parameters() override { return parameters_; }
-  const T* gates() const override { return shape_.has_modules() ? gates_.data() : nullptr; }
+  const T* gates() const override { return shape_.has_modules() ? gating_.gates() : nullptr; }
 
   const T* forward(const RuleBatch& batch) override {
     make_room(batch);
     read_tokens(batch, shape_.data_columns, shape_.rules, x_);
     const T* codes = encoder_.forward(parameters_, x_.data(), rows_, of_encoder_);
-    for (std::size_t number = 0; number < cells_.size(); ++number) {
-      multiply(batch, number, &Weights::input, codes, shape_.width, 0, rows_, cells_[number].from_input.data());
+    route_.find(batch);
+    for (std::size_t number = 0; number < cells_.size() && at_once_; ++number) {
+      multiply(number, &Weights::input, codes, shape_.width, 0, rows_, cells_[number].from_input.data());
     }
-    say_rule_gates();
+    score_rules();
+    turn_scores();
+    gating_.begin_forward(batch);
     for (int step = 0; step < batch.length; ++step) {
       forward_step(batch, step);
     }
@@ -63,7 +69,9 @@ class RuleRnn : public RuleNetwork<T> {
     decoder_.backward(parameters_, hidden_.data() + at(samples_, state_), false, true, rows_, of_decoder_);
     std::ranges::fill(dhidden_, T{0});
     std::ranges::fill(dmemory_, T{0});
-    std::ranges::fill(drule_gates_, T{0});
+    std::ranges::fill(drule_scores_, T{0});
+    gating_.begin_backward();
+    std::ranges::fill(dscores_turned_, T{0});
     for (Weights& weights : weights_) {
       turn_weights(parameters_.values(weights.input), shape_.width, 4 * state_, weights.input_turned);
       turn_weights(parameters_.values(weights.state), state_, 4 * state_, weights.state_turned);
@@ -71,23 +79,16 @@ class RuleRnn : public RuleNetwork<T> {
     for (int step = batch.length; step-- > 0;) {
       backward_step(batch, step);
     }
-    backward_rule_gates();
-    AlignedVector<T>& dcodes = of_encoder_.dy.back();
-    std::ranges::fill(dcodes, T{0});
-    for (std::size_t number = 0; number < cells_.size(); ++number) {
-      multiply_back(batch, number, &Weights::input, of_encoder_.y.back().data(), shape_.width,
-                    cells_[number].dfrom_input.data(), 0, rows_, dcode_.data());
-      for (std::size_t place = 0; place < dcodes.size(); ++place) {
-        dcodes[place] += dcode_[place];
-      }
+    backward_rule_scores();
+    add_scores();
+    for (std::size_t number = 0; number < cells_.size() && at_once_; ++number) {
+      multiply_back(number, &Weights::input, of_encoder_.y.back().data(), shape_.width,
+                    cells_[number].dfrom_input.data(), 0, rows_, of_encoder_.dy.back().data(), number > 0);
     }
     encoder_.backward(parameters_, x_.data(), false, false, rows_, of_encoder_);
   }
 
  private:
-  // Parts of a cell's 4 h units, in their order.
-  enum Slice { kIn = 0, kForget = 1, kOut = 2, kCandidate = 3 };
-
   struct Weights {
     std::size_t input = 0;  // tensors
     std::size_t state = 0;
@@ -96,10 +97,10 @@ class RuleRnn : public RuleNetwork<T> {
   // What a cell makes of every row. Where the rule chooses one cell for each row, there is one of these: every row has
   // what its own cell makes of it, and no other is computed.
   struct Cell {
-    AlignedVector<T> from_input, from_state;    // [row][4 h]: what both say before it is squashed
-    AlignedVector<T> squashed;                  // [row][4 h]
-    AlignedVector<T> memory, told;              // [row][h]: its own c and tanh(c)
-    AlignedVector<T> dfrom_input, dfrom_state;  // [row][4 h], and of one step
+    AlignedVector<T> parts;         // [row][4][h], squashed
+    AlignedVector<T> memory, told;  // [row][h]: its own c, where cells are mixed, and tanh(c)
+    // [row][4 h]: what input and state say before it is squashed, where all steps are kept, and what that is asked.
+    AlignedVector<T> from_input, from_state, dfrom_input;
   };
 
   static std::ptrdiff_t at(int row, int units) { return static_cast<std::ptrdiff_t>(row) * padded(units); }
@@ -110,14 +111,13 @@ class RuleRnn : public RuleNetwork<T> {
 
   // Calls work(module, rows) with the rows among [first, first + count) that each module answers, counted from `first`.
   template <typename Work>
-  void for_each_module(const RuleBatch& batch, int first, int count, const Work& work) {
+  void for_each_module(int first, int count, const Work& work) {
     rows_of_.resize(weights_.size());
     for (std::vector<int>& rows : rows_of_) {
       rows.clear();
     }
     for (int row = 0; row < count; ++row) {
-      const int module = batch.rules[static_cast<std::size_t>(first + row)] % shape_.modules;
-      rows_of_[static_cast<std::size_t>(module)].push_back(row);
+      rows_of_[static_cast<std::size_t>(route_[first + row])].push_back(row);
     }
     for (std::size_t module = 0; module < rows_of_.size(); ++module) {
       if (!rows_of_[module].empty()) {
@@ -128,8 +128,7 @@ class RuleRnn : public RuleNetwork<T> {
 
   // The rows [first, first + count), which x and y begin with, through the weights of a cell, or each through those of
   // its own.
-  void multiply(const RuleBatch& batch, std::size_t cell, std::size_t Weights::*which, const T* x, int in, int first,
-                int count, T* y) {
+  void multiply(std::size_t cell, std::size_t Weights::*which, const T* x, int in, int first, int count, T* y) {
     const auto product = [&](std::size_t module, const T* from, int rows, T* to) {
       kernels_.layer_forward({.x = from,
                               .x_stride = padded(in),
@@ -145,7 +144,7 @@ class RuleRnn : public RuleNetwork<T> {
       product(cell, x, count, y);
       return;
     }
-    for_each_module(batch, first, count, [&](std::size_t module, const std::vector<int>& rows) {
+    for_each_module(first, count, [&](std::size_t module, const std::vector<int>& rows) {
       gather_rows(x, in, rows, some_x_);
       some_y_.resize(static_cast<std::size_t>(at(static_cast<int>(rows.size()), 4 * state_)));
       product(module, some_x_.data(), static_cast<int>(rows.size()), some_y_.data());
@@ -153,9 +152,9 @@ class RuleRnn : public RuleNetwork<T> {
     });
   }
 
-  // The way back: adds to the gradients of weights, and gives those of x.
-  void multiply_back(const RuleBatch& batch, std::size_t cell, std::size_t Weights::*which, const T* x, int in,
-                     const T* dy, int first, int count, T* dx) {
+  // The way back: adds to the gradients of weights, and gives those of x, or adds them to dx.
+  void multiply_back(std::size_t cell, std::size_t Weights::*which, const T* x, int in, const T* dy, int first,
+                     int count, T* dx, bool add) {
     const bool is_input = which == &Weights::input;
     const auto back = [&](std::size_t module, const T* from, const T* d, int rows, T* to) {
       kernels_.layer_weight_gradient(
@@ -174,13 +173,14 @@ class RuleRnn : public RuleNetwork<T> {
            .dx = to,
            .rows = rows,
            .in = in,
-           .out = 4 * state_});
+           .out = 4 * state_,
+           .add = add && !one_each_});
     };
     if (!one_each_) {
       back(cell, x, dy, count, dx);
       return;
     }
-    for_each_module(batch, first, count, [&](std::size_t module, const std::vector<int>& rows) {
+    for_each_module(first, count, [&](std::size_t module, const std::vector<int>& rows) {
       gather_rows(x, in, rows, some_x_);
       gather_rows(dy, 4 * state_, rows, some_y_);
       some_dx_.resize(some_x_.size());
@@ -204,44 +204,96 @@ class RuleRnn : public RuleNetwork<T> {
     memory_.assign(by(rows_ + samples_, state_), T{0});
     dhidden_.assign(by(samples_, state_), T{0});
     dmemory_.assign(by(samples_, state_), T{0});
-    dbefore_.assign(by(samples_, state_), T{0});
-    dcode_.assign(by(rows_, shape_.width), T{0});
-    gates_.assign(by(rows_, shape_.modules), T{0});
-    dgates_.assign(by(samples_, shape_.modules), T{0});
+    dhidden_before_.assign(by(samples_, state_), T{0});
+    dmemory_before_.assign(by(samples_, state_), T{0});
+    asked_.assign(by(samples_, shape_.modules), T{0});
     for (Cell& cell : cells_) {
-      for (AlignedVector<T>* values : {&cell.from_input, &cell.from_state, &cell.squashed, &cell.dfrom_input}) {
-        values->assign(by(rows_, 4 * state_), T{0});
-      }
-      cell.dfrom_state.assign(by(samples_, 4 * state_), T{0});
-      cell.memory.assign(by(rows_, state_), T{0});
+      cell.parts.assign(by(4 * rows_, state_), T{0});
       cell.told.assign(by(rows_, state_), T{0});
+      if (mixes()) {
+        cell.memory.assign(by(rows_, state_), T{0});
+      }
+      if (at_once_ || scores_cells()) {
+        cell.from_input.assign(with_spare(rows_), T{0});
+      }
+      if (at_once_) {
+        cell.dfrom_input.assign(with_spare(rows_), T{0});
+      }
+      if (scores_cells()) {
+        cell.from_state.assign(with_spare(rows_), T{0});
+      }
+    }
+    for (AlignedVector<T>* values : {&step_input_, &step_state_, &dstep_input_, &dstep_state_}) {
+      values->assign(with_spare(samples_), T{0});
     }
   }
 
-  // Gates that see the rule alone are made once for each rule: two layers without biases.
-  void say_rule_gates() {
+  // Kernels read and write some numbers behind the last row of 4 h.
+  std::size_t with_spare(int rows) const {
+    return static_cast<std::size_t>(at(rows, 4 * state_)) + engine::solo::kUnitPad;
+  }
+  bool mixes() const { return shape_.has_modules() && !one_each_; }
+  bool scores_cells() const { return shape_.model == RuleModel::kModular; }
+
+  T* from_input(Cell& cell, int first) {
+    return at_once_ || scores_cells() ? cell.from_input.data() + at(first, 4 * state_) : step_input_.data();
+  }
+  T* from_state(Cell& cell, int first) {
+    return scores_cells() ? cell.from_state.data() + at(first, 4 * state_) : step_state_.data();
+  }
+  T* dfrom_input(Cell& cell, int first) {
+    return at_once_ ? cell.dfrom_input.data() + at(first, 4 * state_) : dstep_input_.data();
+  }
+
+  // The weights of scores are [8 h][module]; here as [module][2][padded 4 h].
+  T* turned_score(AlignedVector<T>& turned, std::size_t module, int half) {
+    return turned.data() + at(2 * static_cast<int>(module) + half, 4 * state_);
+  }
+  template <typename Visit>
+  void for_each_score(const Visit& visit) {
+    for (int module = 0; module < shape_.modules && scores_cells(); ++module) {
+      for (int place = 0; place < 8 * state_; ++place) {
+        const int half = place / (4 * state_);
+        visit(at(place, shape_.modules) + module, at(2 * module + half, 4 * state_) + place % (4 * state_));
+      }
+    }
+  }
+  void turn_scores() {
+    if (scores_cells()) {
+      scores_turned_.assign(static_cast<std::size_t>(at(2 * shape_.modules, 4 * state_)), T{0});
+      dscores_turned_.resize(scores_turned_.size());
+    }
+    const T* weights = parameters_.values(scores_);
+    for_each_score([&](std::ptrdiff_t from, std::ptrdiff_t to) { scores_turned_[to] = weights[from]; });
+  }
+  void add_scores() {
+    T* gradients = parameters_.gradients(scores_);
+    for_each_score([&](std::ptrdiff_t to, std::ptrdiff_t from) { gradients[to] += dscores_turned_[from]; });
+  }
+
+  // Gates that see the rule alone have scores that are made once for each rule: two layers without biases.
+  void score_rules() {
     if (shape_.model != RuleModel::kModularOp) {
       return;
     }
     const T* first = parameters_.values(gate_first_);
     const T* second = parameters_.values(gate_second_);
     rule_hidden_.assign(static_cast<std::size_t>(at(shape_.rules, state_)), T{0});
-    rule_gates_.assign(static_cast<std::size_t>(at(shape_.rules, shape_.modules)), T{0});
-    drule_gates_.assign(rule_gates_.size(), T{0});
+    rule_scores_.assign(static_cast<std::size_t>(at(shape_.rules, shape_.modules)), T{0});
+    drule_scores_.assign(rule_scores_.size(), T{0});
     for (int rule = 0; rule < shape_.rules; ++rule) {
       T* h = rule_hidden_.data() + at(rule, state_);
-      T* gate = rule_gates_.data() + at(rule, shape_.modules);
+      T* scores = rule_scores_.data() + at(rule, shape_.modules);
       for (int unit = 0; unit < state_; ++unit) {
         h[unit] = std::max(first[at(rule, state_) + unit], T{0});
         for (int module = 0; module < shape_.modules; ++module) {
-          gate[module] += h[unit] * second[at(unit, shape_.modules) + module];
+          scores[module] += h[unit] * second[at(unit, shape_.modules) + module];
         }
       }
     }
-    softmax_rows(kernels_, rule_gates_.data(), shape_.rules, shape_.modules);
   }
 
-  void backward_rule_gates() {
+  void backward_rule_scores() {
     if (shape_.model != RuleModel::kModularOp) {
       return;
     }
@@ -249,8 +301,7 @@ class RuleRnn : public RuleNetwork<T> {
     T* dfirst = parameters_.gradients(gate_first_);
     T* dsecond = parameters_.gradients(gate_second_);
     for (int rule = 0; rule < shape_.rules; ++rule) {
-      T* d = drule_gates_.data() + at(rule, shape_.modules);
-      softmax_gradient(rule_gates_.data() + at(rule, shape_.modules), d, shape_.modules, d);
+      const T* d = drule_scores_.data() + at(rule, shape_.modules);
       const T* h = rule_hidden_.data() + at(rule, state_);
       for (int unit = 0; unit < state_; ++unit) {
         T dh = 0;
@@ -267,61 +318,57 @@ class RuleRnn : public RuleNetwork<T> {
   void forward_step(const RuleBatch& batch, int step) {
     const int first = step * samples_;
     for (std::size_t number = 0; number < cells_.size(); ++number) {
-      multiply(batch, number, &Weights::state, hidden_.data() + at(first, state_), state_, first, samples_,
-               cells_[number].from_state.data() + at(first, 4 * state_));
-      squash(cells_[number], first);
+      for_each_stretch(first, [&](int begin, int count) { forward_cell(number, begin, count); });
     }
     choose_gates(batch, first);
-    for (int row = first; row < first + samples_; ++row) {
-      T* h = hidden_.data() + at(row + samples_, state_);
-      T* c = memory_.data() + at(row + samples_, state_);
-      std::fill_n(h, state_, T{0});
-      std::fill_n(c, state_, T{0});
-      for (std::size_t number = 0; number < cells_.size(); ++number) {
-        const Cell& cell = cells_[number];
-        const T gate = gate_of(row, number);
-        const T* parts = cell.squashed.data() + at(row, 4 * state_);
-        for (int unit = 0; unit < state_; ++unit) {
-          c[unit] += gate * cell.memory[static_cast<std::size_t>(at(row, state_) + unit)];
-          h[unit] += gate * (parts[kOut * state_ + unit] * cell.told[static_cast<std::size_t>(at(row, state_) + unit)]);
-        }
-      }
+    for (std::size_t number = 0; number < cells_.size() && mixes(); ++number) {
+      const Cell& cell = cells_[number];
+      kernels_.lstm_mix({.parts = cell.parts.data() + at(4 * first, state_),
+                         .memory = cell.memory.data() + at(first, state_),
+                         .told = cell.told.data() + at(first, state_),
+                         .gates = gating_.gates(first) + number,
+                         .gate_stride = padded(shape_.modules),
+                         .mixed_hidden = hidden_.data() + at(first + samples_, state_),
+                         .mixed_memory = memory_.data() + at(first + samples_, state_),
+                         .rows = samples_,
+                         .units = state_,
+                         .add = number > 0});
     }
   }
 
-  T gate_of(int row, std::size_t cell) const {
-    return shape_.has_modules() && !one_each_ ? gates_[static_cast<std::size_t>(at(row, shape_.modules)) + cell] : T{1};
+  // Calls work(first, count) for rows of a step that are few enough for what is said of them to stay in the second
+  // cache level until it is used. Where rows go to cells of their own, they are few anyway.
+  template <typename Work>
+  void for_each_stretch(int first, const Work& work) {
+    constexpr int kNumbers = 32768;
+    const int stretch = one_each_ ? samples_ : std::max(48, kNumbers / padded(4 * state_));
+    const int last = first + samples_;
+    for (int row = first; row < last; row += stretch) {
+      work(row, std::min(stretch, last - row));
+    }
   }
 
-  // tanh(x) = 2 sigmoid(2 x) - 1: one function of the kernels serves both.
-  void squash(Cell& cell, int first) {
-    const int units = 4 * state_;
-    for (int row = first; row < first + samples_; ++row) {
-      const T* one = cell.from_input.data() + at(row, units);
-      const T* other = cell.from_state.data() + at(row, units);
-      T* sum = cell.squashed.data() + at(row, units);
-      for (int unit = 0; unit < units; ++unit) {
-        sum[unit] = (unit < kCandidate * state_ ? T{1} : T{2}) * (one[unit] + other[unit]);
-      }
+  void forward_cell(std::size_t number, int first, int count) {
+    Cell& cell = cells_[number];
+    if (!at_once_) {
+      multiply(number, &Weights::input, of_encoder_.y.back().data() + at(first, shape_.width), shape_.width, first,
+               count, from_input(cell, first));
     }
-    kernels_.sigmoid(cell.squashed.data() + at(first, units), cell.squashed.data() + at(first, units),
-                     static_cast<int>(at(samples_, units)));
-    for (int row = first; row < first + samples_; ++row) {
-      T* parts = cell.squashed.data() + at(row, units);
-      const T* before = memory_.data() + at(row, state_);
-      T* c = cell.memory.data() + at(row, state_);
-      T* told = cell.told.data() + at(row, state_);
-      for (int unit = 0; unit < state_; ++unit) {
-        parts[kCandidate * state_ + unit] = 2 * parts[kCandidate * state_ + unit] - 1;
-        c[unit] = parts[kForget * state_ + unit] * before[unit] +
-                  parts[kIn * state_ + unit] * parts[kCandidate * state_ + unit];
-        told[unit] = 2 * c[unit];
-      }
-    }
-    T* told = cell.told.data() + at(first, state_);
-    kernels_.sigmoid(told, told, static_cast<int>(at(samples_, state_)));
-    for (std::ptrdiff_t place = 0; place < at(samples_, state_); ++place) {
-      told[place] = 2 * told[place] - 1;
+    multiply(number, &Weights::state, hidden_.data() + at(first, state_), state_, first, count,
+             from_state(cell, first));
+    T* next_memory = memory_.data() + at(first + samples_, state_);
+    T* next_hidden = hidden_.data() + at(first + samples_, state_);
+    kernels_.lstm_forward({.from_input = from_input(cell, first),
+                           .from_state = from_state(cell, first),
+                           .before = memory_.data() + at(first, state_),
+                           .parts = cell.parts.data() + at(4 * first, state_),
+                           .memory = mixes() ? cell.memory.data() + at(first, state_) : next_memory,
+                           .told = cell.told.data() + at(first, state_),
+                           .hidden = mixes() ? nullptr : next_hidden,
+                           .rows = count,
+                           .units = state_});
+    if (scores_cells()) {
+      score(number, first, count);
     }
   }
 
@@ -329,39 +376,24 @@ class RuleRnn : public RuleNetwork<T> {
     if (!shape_.has_modules()) {
       return;
     }
-    for (int row = first; row < first + samples_; ++row) {
-      T* gate = gates_.data() + at(row, shape_.modules);
-      const int rule = batch.rules[static_cast<std::size_t>(row)];
-      if (shape_.model == RuleModel::kModularOp) {
-        std::copy_n(rule_gates_.data() + at(rule, shape_.modules), shape_.modules, gate);
-      } else if (shape_.model == RuleModel::kGtModular) {
-        std::fill_n(gate, shape_.modules, T{0});
-        gate[rule % shape_.modules] = 1;
-      } else {
-        for (int module = 0; module < shape_.modules; ++module) {
-          gate[module] = score(row, module);
-        }
-      }
+    for (int row = first; row < first + samples_ && shape_.model == RuleModel::kModularOp; ++row) {
+      const int rule = batch.said[static_cast<std::size_t>(row)];
+      std::copy_n(rule_scores_.data() + at(rule, shape_.modules), shape_.modules, gating_.scores(row));
     }
-    if (shape_.model == RuleModel::kModular) {
-      softmax_rows(kernels_, gates_.data() + at(first, shape_.modules), samples_, shape_.modules);
-    }
+    gating_.choose(first, samples_);
   }
 
-  // How well a cell fits: a weighed sum of what input and state say to it, as far as it is above zero. Its weights are
-  // [8 h][module].
-  T score(int row, int module) {
-    const Cell& cell = cells_[static_cast<std::size_t>(module)];
-    const T* weights = parameters_.values(scores_);
-    const int units = 4 * state_;
-    T sum = 0;
-    for (int half = 0; half < 2; ++half) {
-      const T* said = (half == 0 ? cell.from_input : cell.from_state).data() + at(row, units);
-      for (int unit = 0; unit < units; ++unit) {
-        sum += weights[at(half * units + unit, shape_.modules) + module] * std::max(said[unit], T{0});
-      }
+  // How well a cell fits: a weighed sum of what input and state say to it, as far as it is above zero.
+  void score(std::size_t number, int first, int count) {
+    for (const int half : {0, 1}) {
+      kernels_.relu_score({.x = half == 0 ? from_input(cells_[number], first) : from_state(cells_[number], first),
+                           .weights = turned_score(scores_turned_, number, half),
+                           .scores = gating_.scores(first) + number,
+                           .score_stride = padded(shape_.modules),
+                           .rows = count,
+                           .units = 4 * state_,
+                           .add = half > 0});
     }
-    return sum;
   }
 
   void backward_step(const RuleBatch& batch, int step) {
@@ -375,49 +407,36 @@ class RuleRnn : public RuleNetwork<T> {
       }
     }
     ask_gates(batch, first);
-    std::ranges::fill(dbefore_, T{0});
     for (std::size_t number = 0; number < cells_.size(); ++number) {
-      Cell& cell = cells_[number];
-      for (int sample = 0; sample < samples_; ++sample) {
-        backward_cell(cell, number, first + sample, sample);
-      }
+      for_each_stretch(first, [&](int begin, int count) { backward_cell(number, begin, count, begin - first); });
     }
-    std::swap(dmemory_, dbefore_);
-    std::ranges::fill(dhidden_, T{0});
-    for (std::size_t number = 0; number < cells_.size(); ++number) {
-      multiply_back(batch, number, &Weights::state, hidden_.data() + at(first, state_), state_,
-                    cells_[number].dfrom_state.data(), first, samples_, dbefore_.data());
-      for (std::size_t place = 0; place < dhidden_.size(); ++place) {
-        dhidden_[place] += dbefore_[place];
-      }
-    }
+    std::swap(dmemory_, dmemory_before_);
+    std::swap(dhidden_, dhidden_before_);
   }
 
-  // What the new states ask of the gates, and for learned scores what that asks of the scores.
+  // What the new states ask of the gates, and what that asks of the scores.
   void ask_gates(const RuleBatch& batch, int first) {
     if (shape_.model != RuleModel::kModular && shape_.model != RuleModel::kModularOp) {
       return;
     }
+    for (std::size_t number = 0; number < cells_.size(); ++number) {
+      const Cell& cell = cells_[number];
+      kernels_.lstm_ask({.dhidden = dhidden_.data(),
+                         .dmemory = dmemory_.data(),
+                         .parts = cell.parts.data() + at(4 * first, state_),
+                         .memory = cell.memory.data() + at(first, state_),
+                         .told = cell.told.data() + at(first, state_),
+                         .asked = asked_.data() + number,
+                         .asked_stride = padded(shape_.modules),
+                         .rows = samples_,
+                         .units = state_});
+    }
     for (int sample = 0; sample < samples_; ++sample) {
       const int row = first + sample;
-      const T* dh = dhidden_.data() + at(sample, state_);
-      const T* dc = dmemory_.data() + at(sample, state_);
-      T* asked = dgates_.data() + at(sample, shape_.modules);
-      for (int module = 0; module < shape_.modules; ++module) {
-        const Cell& cell = cells_[static_cast<std::size_t>(module)];
-        const T* parts = cell.squashed.data() + at(row, 4 * state_);
-        const T* c = cell.memory.data() + at(row, state_);
-        const T* told = cell.told.data() + at(row, state_);
-        T sum = 0;
-        for (int unit = 0; unit < state_; ++unit) {
-          sum += dh[unit] * (parts[kOut * state_ + unit] * told[unit]) + dc[unit] * c[unit];
-        }
-        asked[module] = sum;
-      }
-      if (shape_.model == RuleModel::kModular) {
-        softmax_gradient(gates_.data() + at(row, shape_.modules), asked, shape_.modules, asked);
-      } else {
-        T* of_rule = drule_gates_.data() + at(batch.rules[static_cast<std::size_t>(row)], shape_.modules);
+      T* asked = asked_.data() + at(sample, shape_.modules);
+      gating_.ask_scores(row, asked);
+      if (shape_.model == RuleModel::kModularOp) {
+        T* of_rule = drule_scores_.data() + at(batch.said[static_cast<std::size_t>(row)], shape_.modules);
         for (int module = 0; module < shape_.modules; ++module) {
           of_rule[module] += asked[module];
         }
@@ -425,47 +444,47 @@ class RuleRnn : public RuleNetwork<T> {
     }
   }
 
-  void backward_cell(Cell& cell, std::size_t number, int row, int sample) {
-    const int units = 4 * state_;
-    const T gate = gate_of(row, number);
-    const T* dh = dhidden_.data() + at(sample, state_);
-    const T* dc = dmemory_.data() + at(sample, state_);
-    const T* parts = cell.squashed.data() + at(row, units);
-    const T* told = cell.told.data() + at(row, state_);
-    const T* before = memory_.data() + at(row, state_);
-    T* dbefore = dbefore_.data() + at(sample, state_);
-    T* dinput = cell.dfrom_input.data() + at(row, units);
-    T* dstate = cell.dfrom_state.data() + at(sample, units);
-    for (int unit = 0; unit < state_; ++unit) {
-      const T in = parts[kIn * state_ + unit];
-      const T forget = parts[kForget * state_ + unit];
-      const T out = parts[kOut * state_ + unit];
-      const T candidate = parts[kCandidate * state_ + unit];
-      const T own = gate * dh[unit];
-      const T down = gate * dc[unit] + own * out * (1 - told[unit] * told[unit]);
-      dinput[kIn * state_ + unit] = down * candidate * in * (1 - in);
-      dinput[kForget * state_ + unit] = down * before[unit] * forget * (1 - forget);
-      dinput[kOut * state_ + unit] = own * told[unit] * out * (1 - out);
-      dinput[kCandidate * state_ + unit] = down * in * (1 - candidate * candidate);
-      dbefore[unit] += down * forget;
+  // `sample`: that of the first row.
+  void backward_cell(std::size_t number, int first, int count, int sample) {
+    Cell& cell = cells_[number];
+    T* dinput = dfrom_input(cell, first);
+    kernels_.lstm_backward({.dhidden = dhidden_.data() + at(sample, state_),
+                            .dmemory = dmemory_.data() + at(sample, state_),
+                            .gates = mixes() ? gating_.gates(first) + number : nullptr,
+                            .gate_stride = padded(shape_.modules),
+                            .parts = cell.parts.data() + at(4 * first, state_),
+                            .told = cell.told.data() + at(first, state_),
+                            .before = memory_.data() + at(first, state_),
+                            .d = dinput,
+                            .dbefore = dmemory_before_.data() + at(sample, state_),
+                            .rows = count,
+                            .units = state_,
+                            .add = number > 0});
+    T* dstate = dinput;
+    if (scores_cells()) {
+      dstate = dstep_state_.data();
+      std::copy_n(dinput, at(count, 4 * state_), dstate);
+      const T* asked = asked_.data() + at(sample, shape_.modules) + number;
+      backward_score(number, 0, from_input(cell, first), asked, count, dinput);
+      backward_score(number, 1, from_state(cell, first), asked, count, dstate);
     }
-    std::copy_n(dinput, units, dstate);
-    if (shape_.model != RuleModel::kModular) {
-      return;
+    multiply_back(number, &Weights::state, hidden_.data() + at(first, state_), state_, dstate, first, count,
+                  dhidden_before_.data() + at(sample, state_), number > 0);
+    if (!at_once_) {
+      multiply_back(number, &Weights::input, of_encoder_.y.back().data() + at(first, shape_.width), shape_.width,
+                    dinput, first, count, of_encoder_.dy.back().data() + at(first, shape_.width), number > 0);
     }
-    const auto module = static_cast<std::ptrdiff_t>(number);
-    const T dscore = dgates_[static_cast<std::size_t>(at(sample, shape_.modules) + module)];
-    const T* weights = parameters_.values(scores_);
-    T* dweights = parameters_.gradients(scores_);
-    for (int half = 0; half < 2; ++half) {
-      const T* said = (half == 0 ? cell.from_input : cell.from_state).data() + at(row, units);
-      T* d = half == 0 ? dinput : dstate;
-      for (int unit = 0; unit < units; ++unit) {
-        const std::ptrdiff_t place = at(half * units + unit, shape_.modules) + module;
-        dweights[place] += dscore * std::max(said[unit], T{0});
-        d[unit] += said[unit] > 0 ? dscore * weights[place] : T{0};
-      }
-    }
+  }
+
+  void backward_score(std::size_t number, int half, const T* said, const T* asked, int count, T* d) {
+    kernels_.relu_score_gradient({.x = said,
+                                  .weights = turned_score(scores_turned_, number, half),
+                                  .dscores = asked,
+                                  .score_stride = padded(shape_.modules),
+                                  .dweights = turned_score(dscores_turned_, number, half),
+                                  .dx = d,
+                                  .rows = count,
+                                  .units = 4 * state_});
   }
 
   using Use = typename LayerStack<T>::Use;
@@ -478,6 +497,8 @@ class RuleRnn : public RuleNetwork<T> {
   engine::solo::Parameters<T> parameters_;
   LayerStack<T> encoder_, decoder_;
   bool one_each_;  // the rule chooses one cell for each row, and no other is computed for it
+  // The input's products are taken of all steps at once: the rows of one rule are few in a step.
+  bool at_once_;
   std::vector<Weights> weights_;
   std::vector<Cell> cells_;
   std::size_t input_bias_ = 0, state_bias_ = 0, scores_ = 0, gate_first_ = 0, gate_second_ = 0;
@@ -486,11 +507,15 @@ class RuleRnn : public RuleNetwork<T> {
   int samples_ = 0;
   AlignedVector<T> x_;
   Use of_encoder_, of_decoder_;
-  AlignedVector<T> hidden_, memory_;              // [step + 1][sample][h]
-  AlignedVector<T> dhidden_, dmemory_, dbefore_;  // [sample][h], of one step
-  AlignedVector<T> dcode_;
-  AlignedVector<T> gates_, dgates_;  // [row][module], and of one step
-  AlignedVector<T> rule_hidden_, rule_gates_, drule_gates_;
+  AlignedVector<T> hidden_, memory_;    // [step + 1][sample][h]
+  AlignedVector<T> dhidden_, dmemory_;  // [sample][h], of one step
+  AlignedVector<T> dhidden_before_, dmemory_before_;
+  AlignedVector<T> step_input_, step_state_, dstep_input_, dstep_state_;  // [sample][4 h]
+  AlignedVector<T> scores_turned_, dscores_turned_;
+  Gating<T> gating_;
+  RuleRoute route_;
+  AlignedVector<T> asked_;  // [sample][module], of one step
+  AlignedVector<T> rule_hidden_, rule_scores_, drule_scores_;
   std::vector<std::vector<int>> rows_of_;  // [module], of a stretch
   AlignedVector<T> some_x_, some_y_, some_dx_;
 };

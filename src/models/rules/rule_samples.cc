@@ -55,6 +55,9 @@ void RuleSampler::draw(const RuleDraw& draw, RuleBatch& batch) {
   batch.step_by_step = task_.settings.family == RuleFamily::kRnn;
   batch.columns = padded(task_.data_columns());
   batch.outputs = padded(task_.outputs());
+  batch.use = draw.use;
+  batch.step = draw.step;
+  batch.iteration = draw.iteration;
   batch.rules.resize(static_cast<std::size_t>(batch.rows()));
   batch.data.resize(static_cast<std::size_t>(batch.rows()) * batch.columns);
   batch.targets.assign(static_cast<std::size_t>(batch.rows()) * batch.outputs, 0.0F);
@@ -88,13 +91,23 @@ void RuleSampler::draw_rules(const RuleDraw& draw, RuleBatch& batch) const {
           static_cast<std::uint16_t>(std::min<std::ptrdiff_t>(passed - sums.begin(), std::ssize(sums) - 1));
     }
   }
+  batch.said = batch.rules;
+  const int others = task_.settings.rules - 1;
+  for (std::size_t row = 0; row < batch.said.size() && draw.rule_noise > 0 && others > 0; ++row) {
+    const Words4 drawn =
+        threefry({static_cast<std::uint32_t>(row), draw.step, static_cast<std::uint32_t>(draw.use), 1}, key);
+    if (drawn[0] * 0x1p-32 < draw.rule_noise) {
+      const auto beyond = static_cast<int>((std::uint64_t{drawn[1]} * static_cast<std::uint64_t>(others)) >> 32U);
+      batch.said[row] = static_cast<std::uint16_t>((batch.rules[row] + 1 + beyond) % task_.settings.rules);
+    }
+  }
 }
 
 void RuleSampler::draw_data(const RuleDraw& draw, RuleBatch& batch) {
   const int columns = task_.data_columns();
-  const int count = batch.rows() * columns;
-  constexpr int kBlock = engine::solo::kNormalBlock;
-  normals_.resize(static_cast<std::size_t>((count + kBlock - 1) / kBlock * kBlock));
+  const std::size_t count = static_cast<std::size_t>(batch.rows()) * columns;
+  constexpr std::size_t kBlock = engine::solo::kNormalBlock;
+  normals_.resize((count + kBlock - 1) / kBlock * kBlock);
   kernels_.normals({stream_key(seed_, Stream::kSamples), draw.step, static_cast<std::uint32_t>(draw.use),
                     normals_.data(), static_cast<int>(normals_.size())});
   for (int row = 0; row < batch.rows(); ++row) {
@@ -200,10 +213,11 @@ void RuleSampler::say_states(RuleBatch& batch) {
       if (rows.empty()) {
         continue;
       }
-      std::ranges::fill(gathered_, 0.0F);
       for (std::size_t place = 0; place < rows.size(); ++place) {
         float* to = gathered_.data() + place * padded(width);
         std::copy_n(batch.data.data() + static_cast<std::ptrdiff_t>(rows[place]) * batch.columns, size, to);
+        // There is no state before the first token.
+        std::fill_n(to + size, size * settings.order, 0.0F);
         for (int lag = 1; lag <= std::min(settings.order, token); ++lag) {
           const std::ptrdiff_t before = rows[place] - static_cast<std::ptrdiff_t>(lag) * batch.samples;
           std::copy_n(states_.data() + before * stride, size, to + static_cast<std::ptrdiff_t>(lag) * size);

@@ -19,6 +19,7 @@ enum class SampleUse : std::uint32_t {
   kActivation = 4,
   kAdaptation = 5,
   kExport = 6,
+  kTrainingSet = 7,
 };
 
 struct RuleDraw {
@@ -28,6 +29,8 @@ struct RuleDraw {
   int length = 1;                            // tokens of each
   float scale = 1;                           // of everything that is drawn; 2 is out of distribution
   std::span<const double> frequencies = {};  // of the rules; empty: all alike
+  double rule_noise = 0;                     // how often a row says another rule than its own
+  int iteration = 0;                         // training steps that the network has had
 };
 
 // Samples, token by token. Rows are the tokens of a sample one after the other, or, of sequences that are read step by
@@ -41,6 +44,12 @@ struct RuleBatch {
   AlignedVector<float> data;         // [row][column]
   AlignedVector<float> targets;      // [row][output]; of classification 0 or 1
   std::vector<std::uint16_t> rules;  // [row]
+  std::vector<std::uint16_t> said;   // [row]: the rule that the row says it follows
+
+  // What it was drawn for, which gates with schedules and noise depend on.
+  SampleUse use = SampleUse::kTraining;
+  std::uint32_t step = 0;
+  int iteration = 0;
 
   int rows() const { return samples * length; }
   int row_of(int sample, int token) const { return step_by_step ? token * samples + sample : sample * length + token; }

@@ -1,5 +1,8 @@
 #include "models/rules/rule_settings.h"
 
+#include <algorithm>
+#include <array>
+#include <iterator>
 #include <limits>
 
 #include "models/training_settings-inl.h"
@@ -16,7 +19,12 @@ constexpr Word<RuleFamily> kFamilies[] = {
 constexpr Word<RuleModel> kRuleModels[] = {{"monolithic", RuleModel::kMonolithic},
                                            {"modular", RuleModel::kModular},
                                            {"modular-op", RuleModel::kModularOp},
-                                           {"gt-modular", RuleModel::kGtModular}};
+                                           {"gt-modular", RuleModel::kGtModular},
+                                           {"modular-scorer", RuleModel::kScorer}};
+constexpr Word<GateKind> kGates[] = {
+    {"soft", GateKind::kSoft}, {"top-k", GateKind::kTopK}, {"straight-through", GateKind::kStraightThrough}};
+constexpr Word<OracleKind> kOracles[] = {
+    {"rule", OracleKind::kRule}, {"permuted", OracleKind::kPermuted}, {"random", OracleKind::kRandom}};
 constexpr Word<RuleOutput> kOutputs[] = {{"regression", RuleOutput::kRegression},
                                          {"classification", RuleOutput::kClassification}};
 
@@ -24,6 +32,8 @@ bool is_sequence(const RuleSpec& spec) { return spec.task.family != RuleFamily::
 bool is_search(const RuleSpec& spec) { return spec.task.family == RuleFamily::kMha; }
 bool is_system(const RuleSpec& spec) { return spec.task.family == RuleFamily::kRnn; }
 bool has_modules(const RuleSpec& spec) { return spec.model != RuleModel::kMonolithic; }
+bool is_oracle(const RuleSpec& spec) { return spec.model == RuleModel::kGtModular; }
+bool learns_gates(const RuleSpec& spec) { return has_modules(spec) && !is_oracle(spec); }
 
 SpecSetting<RuleSpec> only_for(SpecSetting<RuleSpec> made, const char* of, bool (*applies)(const RuleSpec&)) {
   made.setting.of = of;
@@ -103,7 +113,7 @@ std::vector<SpecSetting<RuleSpec>> training_rows() {
                      spec.modules = whole("modules", text, 1, tasks::kMaxRules);
                    },
                    [](const RuleSpec& spec) { return json(spec.modules); }),
-               "modular, modular-op, gt-modular", &has_modules),
+               "mixtures", &has_modules),
       row<RuleSpec>(
           "iterations", "N",
           "training steps, each on fresh samples: 100000, of sequences 500000, where nothing is said", kNamed,
@@ -147,25 +157,109 @@ std::vector<SpecSetting<RuleSpec>> training_rows() {
   };
 }
 
+SpecSetting<RuleSpec> gate_row(const char* name, const char* value, std::string help,
+                               void (*set)(RuleSpec& spec, const std::string& text),
+                               json (*get)(const RuleSpec& spec)) {
+  return only_for(row<RuleSpec>(name, value, std::move(help), kPlain, set, get), "learned gates", &learns_gates);
+}
+
+std::vector<SpecSetting<RuleSpec>> gate_rows() {
+  return {
+      gate_row(
+          "gate", "soft|top-k|straight-through",
+          "all modules count by their shares; the top_k largest shares alone; the largest one alone, and gradients as "
+          "if all had",
+          [](RuleSpec& spec, const std::string& text) { spec.gates.kind = read_word("gate", text, kGates); },
+          [](const RuleSpec& spec) { return json(word_for(spec.gates.kind, kGates)); }),
+      gate_row(
+          "top_k", "N", "modules that count where gate is top-k",
+          [](RuleSpec& spec, const std::string& text) { spec.gates.top_k = whole("top_k", text, 1, tasks::kMaxRules); },
+          [](const RuleSpec& spec) { return json(spec.gates.top_k); }),
+      gate_row(
+          "gumbel", "X", "Gumbel noise on the scores of modules while training, times X",
+          [](RuleSpec& spec, const std::string& text) {
+            spec.gates.gumbel = read_real("gumbel", text, 0, 1e6, "a number that is not negative");
+          },
+          [](const RuleSpec& spec) { return json(spec.gates.gumbel); }),
+      gate_row(
+          "temperature", "X", "scores of modules are divided by it",
+          [](RuleSpec& spec, const std::string& text) {
+            spec.gates.temperature = read_real("temperature", text, 1e-6, 1e6, "a number from 0.000001 to 1000000");
+          },
+          [](const RuleSpec& spec) { return json(spec.gates.temperature); }),
+      gate_row(
+          "cooling", "X", "temperature at the end of training, in times of that at its beginning",
+          [](RuleSpec& spec, const std::string& text) {
+            spec.gates.cooling = read_real("cooling", text, 1e-6, 1e6, "a number from 0.000001 to 1000000");
+          },
+          [](const RuleSpec& spec) { return json(spec.gates.cooling); }),
+      gate_row(
+          "balance", "X", "weight of a loss that asks for modules of equal use",
+          [](RuleSpec& spec, const std::string& text) {
+            spec.gates.balance = read_real("balance", text, 0, 1e6, "a number that is not negative");
+          },
+          [](const RuleSpec& spec) { return json(spec.gates.balance); }),
+      gate_row(
+          "entropy_bonus", "X", "weight of what rewards spread gates; below 0: decided ones",
+          [](RuleSpec& spec, const std::string& text) {
+            spec.gates.entropy = read_real("entropy_bonus", text, -1e6, 1e6, "a number from -1000000 to 1000000");
+          },
+          [](const RuleSpec& spec) { return json(spec.gates.entropy); }),
+      gate_row(
+          "gate_rate", "X", "learning rate of what makes the gates, in times of lr",
+          [](RuleSpec& spec, const std::string& text) { spec.gate_rate = read_rate("gate_rate", text); },
+          [](const RuleSpec& spec) { return json(spec.gate_rate); }),
+      gate_row(
+          "oracle_steps", "N", "training steps in which the rule chooses the module, before the gates do",
+          [](RuleSpec& spec, const std::string& text) {
+            spec.gates.oracle_steps = whole("oracle_steps", text, 0, 1'000'000'000);
+          },
+          [](const RuleSpec& spec) { return json(spec.gates.oracle_steps); }),
+      only_for(
+          row<RuleSpec>(
+              "oracle", "rule|permuted|random",
+              "the module that an oracle takes: the rule's own; always that of another rule; any, for each sample",
+              kPlain,
+              [](RuleSpec& spec, const std::string& text) { spec.gates.oracle = read_word("oracle", text, kOracles); },
+              [](const RuleSpec& spec) { return json(word_for(spec.gates.oracle, kOracles)); }),
+          "gt-modular", &is_oracle),
+  };
+}
+
+std::vector<SpecSetting<RuleSpec>> data_rows() {
+  return {
+      row<RuleSpec>(
+          "rule_skew", "X", "training samples follow rule r (from 1) as often as r^-X; tests have all alike", kPlain,
+          [](RuleSpec& spec, const std::string& text) {
+            spec.rule_skew = read_real("rule_skew", text, 0, 100, "a number from 0 to 100");
+          },
+          [](const RuleSpec& spec) { return json(spec.rule_skew); }),
+      row<RuleSpec>(
+          "rule_noise", "SHARE", "how often a sample says another rule than the one it follows", kPlain,
+          [](RuleSpec& spec, const std::string& text) {
+            spec.rule_noise = read_real("rule_noise", text, 0, 1, "a share from 0 to 1");
+          },
+          [](const RuleSpec& spec) { return json(spec.rule_noise); }),
+      row<RuleSpec>(
+          "train_samples", "N", "samples to train on, over and over; 0: fresh ones in every step", kPlain,
+          [](RuleSpec& spec, const std::string& text) {
+            spec.train_samples = whole("train_samples", text, 0, 10'000'000);
+          },
+          [](const RuleSpec& spec) { return json(spec.train_samples); }),
+  };
+}
+
 }  // namespace
 
 const settings::SpecTable<RuleSpec>& rule_settings() {
   static const settings::SpecTable<RuleSpec> kTable = [] {
     std::vector<SpecSetting<RuleSpec>> rows = task_rows();
-    for (SpecSetting<RuleSpec>& made : training_rows()) {
-      rows.push_back(std::move(made));
+    for (std::vector<SpecSetting<RuleSpec>>& group : std::array{training_rows(), gate_rows(), data_rows()}) {
+      std::ranges::move(group, std::back_inserter(rows));
     }
     return settings::SpecTable<RuleSpec>(std::move(rows));
   }();
   return kTable;
-}
-
-std::vector<std::string> rule_task_names() {
-  std::vector<std::string> names;
-  for (const Word<RuleFamily>& word : kFamilies) {
-    names.emplace_back(word.text);
-  }
-  return names;
 }
 
 std::vector<std::string> rule_model_names() {
@@ -186,8 +280,25 @@ RuleSpec resolve(RuleSpec spec) {
   spec.iterations = spec.iterations > 0 ? spec.iterations : (sequence ? 500'000 : 100'000);
   spec.clip = spec.clip >= 0 ? spec.clip : (is_system(spec) ? 1 : 0);
   spec.test_samples = spec.test_samples > 0 ? spec.test_samples : (sequence ? 2560 : 100'000);
-  rule_shape(tasks::draw_rules(spec.task), spec.model, spec.modules, spec.width);
+  if (spec.gates.kind == GateKind::kTopK && spec.gates.top_k > spec.modules) {
+    throw ConfigError(fmt::format("top_k is {}, but there are {} modules", spec.gates.top_k, spec.modules));
+  }
+  const tasks::RuleTask task = tasks::draw_rules(spec.task);
+  rule_shape(spec, task);
+  constexpr double kMostNumbers = 1 << 28;
+  if (1.0 * spec.train_samples * spec.length * (task.inputs() + task.outputs()) > kMostNumbers) {
+    throw ConfigError(fmt::format("{} training samples take more than a gigabyte; take fewer, or 0 for fresh ones",
+                                  spec.train_samples));
+  }
   return spec;
+}
+
+RuleShape rule_shape(const RuleSpec& spec, const tasks::RuleTask& task) {
+  RuleShape shape = rule_shape(task, spec.model, spec.modules, spec.width);
+  shape.gates = spec.gates;
+  shape.gates.iterations = spec.iterations;
+  shape.gates.seed = spec.seed;
+  return shape;
 }
 
 }  // namespace modlab::models

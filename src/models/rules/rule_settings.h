@@ -10,8 +10,7 @@ namespace modlab::models {
 
 const settings::SpecTable<RuleSpec>& rule_settings();
 
-// "rules-mlp" and so on.
-std::vector<std::string> rule_task_names();
+// "modular" and so on.
 std::vector<std::string> rule_model_names();
 
 }  // namespace modlab::models

@@ -48,6 +48,12 @@ class LayoutMaker {
     add_layer(name + ".layer0", in, hidden);
     add_layer(name + ".layer1", hidden, out);
   }
+  // What was added since then makes gates, which have a learning rate of their own.
+  void make_gates(std::size_t since) {
+    for (std::size_t tensor = since; tensor < layout_.tensors.size(); ++tensor) {
+      layout_.tensors[tensor].rate = Rate::kModule;
+    }
+  }
 
   void add_mlp() {
     const int e = shape_.width;
@@ -61,10 +67,14 @@ class LayoutMaker {
       const int units = module_units(shape_);
       add_layer("modules.layer0", 3 * e, units * modules);
       add_weight("modules.layer1", units * modules + modules, d, units);
+      const std::size_t before_gates = layout_.tensors.size();
       add_scores(units);
       if (shape_.model == RuleModel::kModularOp) {
         add_layer("gate", e, modules);
+      } else if (shape_.model == RuleModel::kScorer) {
+        add_mlp2("scorer", d + shape_.data_columns + shape_.rules, e, 1);
       }
+      make_gates(before_gates);
     }
     add_mlp2("decoder", d, e, shape_.outputs);
   }
@@ -95,10 +105,12 @@ class LayoutMaker {
         add_layer(fmt::format("module{}.layer0", module), 3 * head, units);
       }
       add_weight("modules.layer1", units * shape_.modules + shape_.modules, e, units);
+      const std::size_t before_gates = layout_.tensors.size();
       add_scores(units);
       if (shape_.model == RuleModel::kModularOp) {
         add_mlp2("gate", shape_.rules, head, shape_.modules);
       }
+      make_gates(before_gates);
     }
     add_mlp2("decoder", e, e, shape_.outputs);
   }
@@ -118,12 +130,14 @@ class LayoutMaker {
         add_weight(fmt::format("module{}.state", module), h, 4 * h);
       }
       if (shape_.model == RuleModel::kModular) {
-        layout_.add("scores.weight", {shape_.modules, 8 * h}, Rate::kFunctional, 8 * h, 1);
+        layout_.add("scores.weight", {shape_.modules, 8 * h}, Rate::kModule, 8 * h, 1);
         // The published code has these and never uses them.
         layout_.add("scores.bias", {shape_.modules}, Rate::kFrozen, 8 * h, 1);
       } else if (shape_.model == RuleModel::kModularOp) {
+        const std::size_t before_gates = layout_.tensors.size();
         add_weight("gate.layer0", shape_.rules, h);
         add_weight("gate.layer1", h, shape_.modules);
+        make_gates(before_gates);
       }
     }
     add_mlp2("decoder", h, h, shape_.outputs);
@@ -170,6 +184,9 @@ RuleShape rule_shape(const tasks::RuleTask& task, RuleModel model, int modules, 
   shape.width = width;
   shape.data_columns = task.data_columns();
   shape.outputs = task.outputs();
+  if (model == RuleModel::kScorer && shape.family != RuleFamily::kMlp) {
+    throw ConfigError("modular-scorer is a model of rules-mlp alone");
+  }
   const int units = shape.family == RuleFamily::kMlp   ? module_units(shape)
                     : shape.family == RuleFamily::kMha ? std::min(head_width(shape), module_units_behind_heads(shape))
                                                        : shared_state(shape);

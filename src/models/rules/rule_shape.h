@@ -1,6 +1,7 @@
 #pragma once
 
 #include "engine/network.h"
+#include "models/rules/gate_settings.h"
 #include "tasks/rule_task.h"
 
 namespace modlab::models {
@@ -11,6 +12,7 @@ enum class RuleModel {
   kModular,     // each module says how well it fits, from the whole input
   kModularOp,   // a gate that sees the rule alone
   kGtModular,   // the rule itself
+  kScorer,      // one small network that looks at each module's output; of sums only
 };
 
 struct RuleShape {
@@ -21,6 +23,7 @@ struct RuleShape {
   int width = 32;  // E, of the encoder; the second width is kSecondWidth times as large
   int data_columns = 2;
   int outputs = 1;
+  GateSettings gates;  // which have no part in how many parameters there are
 
   bool has_modules() const { return model != RuleModel::kMonolithic; }
   int second_width() const;

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "models/layer_stack.h"
 #include "models/rules/rule_samples.h"
+#include "models/turn_weights.h"
 
 namespace modlab::models {
 
@@ -45,20 +47,31 @@ void read_tokens(const RuleBatch& batch, int data_columns, int rules, AlignedVec
     T* token = x.data() + row * stride;
     std::copy_n(batch.data.data() + row * batch.columns, data_columns, token);
     std::fill_n(token + data_columns, rules, T{0});
-    token[data_columns + batch.rules[static_cast<std::size_t>(row)]] = 1;
+    token[data_columns + batch.said[static_cast<std::size_t>(row)]] = 1;
   }
 }
 
-// Weights [input][padded unit] as [unit][padded input], which products with their transpose read.
+// Columns of rows that lie apart: `width` of them from each row. Few at a time are copied by moves of fixed size.
 template <typename T>
-void turn_weights(const T* weights, int in, int out, AlignedVector<T>& turned) {
-  using engine::solo::padded;
-  turned.resize(static_cast<std::size_t>(out) * padded(in));
-  for (int unit = 0; unit < out; ++unit) {
-    for (int input = 0; input < in; ++input) {
-      turned[static_cast<std::size_t>(unit) * padded(in) + input] =
-          weights[static_cast<std::size_t>(input) * padded(out) + unit];
+void copy_columns(const T* from, std::ptrdiff_t from_stride, int rows, int width, T* to, std::ptrdiff_t to_stride) {
+  const auto copy = [&](auto count) {
+    for (int row = 0; row < rows; ++row) {
+      std::copy_n(from + row * from_stride, static_cast<int>(count), to + row * to_stride);
     }
+  };
+  switch (width) {
+    case 1:
+      return copy(std::integral_constant<int, 1>());
+    case 2:
+      return copy(std::integral_constant<int, 2>());
+    case 4:
+      return copy(std::integral_constant<int, 4>());
+    case 8:
+      return copy(std::integral_constant<int, 8>());
+    case 16:
+      return copy(std::integral_constant<int, 16>());
+    default:
+      return copy(width);
   }
 }
 

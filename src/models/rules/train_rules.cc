@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "engine/flush_denormals.h"
 #include "models/initial_weights.h"
+#include "models/rules/training_samples.h"
 
 namespace modlab::models {
 namespace {
@@ -13,7 +15,6 @@ using engine::solo::padded;
 using tasks::RuleOutput;
 
 constexpr int kEvaluationBatches = 10;
-constexpr int kEvaluationSamples = 256;  // of a batch
 
 // To the longest that is allowed, as torch.nn.utils.clip_grad_norm_ does it.
 void clip_gradients(AlignedVector<float>& gradients, double longest) {
@@ -34,10 +35,11 @@ class RuleTrainer {
       : spec_(spec),
         progress_(progress),
         kernels_(engine::solo::kernels_for(kernels.target)),
-        shape_(rule_shape(task, spec.model, spec.modules, spec.width)),
+        shape_(rule_shape(spec, task)),
         stepper_(spec, shape_, kernels, initial_parameters(rule_layout(shape_), Init::kTorch, spec.seed)),
         judged_(make_rule_network<float>(shape_, kernels_)),
-        sampler_(task, kernels_, spec.seed) {}
+        sampler_(task, kernels_, spec.seed),
+        training_(spec, sampler_) {}
 
   std::optional<TrainedRules> run() {
     TrainedRules trained;
@@ -51,11 +53,7 @@ class RuleTrainer {
       if (progress_.stop.load(std::memory_order_relaxed)) {
         return std::nullopt;
       }
-      sampler_.draw({.use = SampleUse::kTraining,
-                     .step = static_cast<std::uint32_t>(iteration),
-                     .samples = spec_.batch_size,
-                     .length = spec_.length},
-                    batch_);
+      training_.draw(iteration, batch_);
       stepper_.step(batch_);
       progress_.steps.fetch_add(1, std::memory_order_relaxed);
     }
@@ -67,7 +65,9 @@ class RuleTrainer {
                        {.use = use,
                         .first_step = static_cast<std::uint32_t>(iteration / spec_.evaluate_every) * kEvaluationBatches,
                         .samples = kEvaluationBatches * kEvaluationSamples,
-                        .length = spec_.length});
+                        .length = spec_.length,
+                        .rule_noise = spec_.rule_noise,
+                        .iteration = iteration});
   }
 
   void note(int iteration, TrainedRules& trained) {
@@ -90,6 +90,7 @@ class RuleTrainer {
   RuleStepper stepper_;
   std::unique_ptr<RuleNetwork<float>> judged_;  // the same network on batches of another size
   RuleSampler sampler_;
+  TrainingSamples training_;
   RuleBatch batch_;
 };
 
@@ -103,6 +104,7 @@ RuleStepper::RuleStepper(const RuleSpec& spec, const RuleShape& shape, const eng
       loss_(spec.task.output, shape.outputs, engine::solo::kernels_for(kernels.target)),
       optimizer_(kernels, network_->parameters(), network_->layout(), engine::OptimizerKind::kAdam, lane_) {
   lane_.lr = spec.lr;
+  lane_.lr_module = spec.lr * spec.gate_rate;
   network_->parameters().load(initial);
   std::ranges::fill(network_->parameters().all_gradients(), 0.0F);
 }
@@ -134,7 +136,9 @@ RuleScore judge_rules(RuleNetwork<float>& network, RuleSampler& sampler, const R
                   .step = step,
                   .samples = std::min(kEvaluationSamples, test.samples - done),
                   .length = test.length,
-                  .scale = test.scale},
+                  .scale = test.scale,
+                  .rule_noise = test.rule_noise,
+                  .iteration = test.iteration},
                  batch);
     const RuleLoss::Sums sums = loss.compare(batch, network.forward(batch), 0);
     score.loss += sums.loss;
@@ -144,9 +148,11 @@ RuleScore judge_rules(RuleNetwork<float>& network, RuleSampler& sampler, const R
       const std::size_t rule = batch.rules[static_cast<std::size_t>(row)];
       const float* gates = network.gates() + static_cast<std::ptrdiff_t>(row) * padded(shape.modules);
       rows_of_rule[rule] += 1;
+      // Gates that do not sum to 1 say how much a module counts beside the others.
+      const double sum = std::accumulate(gates, gates + shape.modules, 0.0);
       for (int module = 0; module < shape.modules; ++module) {
         score.activation[rule * static_cast<std::size_t>(shape.modules) + static_cast<std::size_t>(module)] +=
-            gates[module];
+            gates[module] / sum;
       }
     }
   }

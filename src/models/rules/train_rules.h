@@ -28,6 +28,8 @@ struct RuleTest {
   int samples = 0;
   int length = 1;
   float scale = 1;
+  double rule_noise = 0;
+  int iteration = 0;  // training steps that the network has had
 };
 RuleScore judge_rules(RuleNetwork<float>& network, RuleSampler& sampler, const RuleShape& shape,
                       tasks::RuleOutput output, const engine::solo::Kernels<float>& kernels, const RuleTest& test);
