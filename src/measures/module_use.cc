@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
+#include <mutex>
 #include <numeric>
 
 #include "core/errors.h"
@@ -16,15 +18,15 @@ namespace {
 
 constexpr double kInformationEpsilon = 1e-8;  // eq. (19), in the published code
 constexpr double kDeadShare = 0.01;           // of an equal share
+constexpr int kMostKept = 32;                 // rules, as many as are published
 
-std::vector<double> shares_of(const ModuleUse& use, std::span<const double> frequencies) {
-  std::vector<double> shares(static_cast<std::size_t>(use.modules()));
+void find_shares(const ModuleUse& use, std::span<const double> frequencies, std::vector<double>& shares) {
+  shares.assign(static_cast<std::size_t>(use.modules()), 0);
   for (int rule = 0; rule < use.rules(); ++rule) {
     for (int module = 0; module < use.modules(); ++module) {
       shares[static_cast<std::size_t>(module)] += frequencies[static_cast<std::size_t>(rule)] * use.at(rule, module);
     }
   }
-  return shares;
 }
 
 // Rules with modules of their own, so that as much use as possible lies on the pairs.
@@ -72,25 +74,76 @@ double inverse_information(const ModuleUse& use, const std::vector<double>& shar
       information += joint * std::log(joint / (apart + kInformationEpsilon) + kInformationEpsilon);
     }
   }
-  return 1 - information / std::log(fewer);
+  // The small number in the published formula leads a little beyond what is possible.
+  return std::clamp(1 - information / std::log(fewer), 0.0, 1.0);
+}
+
+// As sorted_distance, of lists that may be sorted.
+double distance_of_sorted(std::vector<double>& first, std::vector<double>& second) {
+  const std::size_t size = std::max(first.size(), second.size());
+  first.resize(size);
+  second.resize(size);
+  std::ranges::sort(first, std::greater<>());
+  std::ranges::sort(second, std::greater<>());
+  double distance = 0;
+  for (std::size_t place = 0; place < size; ++place) {
+    distance += std::abs(first[place] - second[place]);
+  }
+  return distance / 2;
 }
 
 // What pairs do not share, and what has no pair.
 double matched_distance(std::span<const double> frequencies, std::span<const double> shares,
-                        const std::vector<int>& module_of_rule) {
+                        const std::vector<int>& module_of_rule, const std::vector<bool>& is_paired) {
   double distance = 0;
-  std::vector<bool> is_paired(shares.size());
   for (std::size_t rule = 0; rule < frequencies.size(); ++rule) {
     const int module = module_of_rule[rule];
-    if (module >= 0) {
-      is_paired[static_cast<std::size_t>(module)] = true;
-    }
     distance += std::abs(frequencies[rule] - (module < 0 ? 0 : shares[static_cast<std::size_t>(module)]));
   }
   for (std::size_t module = 0; module < shares.size(); ++module) {
     distance += is_paired[module] ? 0 : shares[module];
   }
   return distance / 2;
+}
+
+using Frequencies = std::vector<std::vector<double>>;  // [draw][rule]
+
+Frequencies draw_all(int rules) {
+  Frequencies draws;
+  for (std::uint32_t seed = 0; seed < kFrequencyDraws; ++seed) {
+    draws.push_back(drawn_frequencies(rules, seed));
+  }
+  return draws;
+}
+
+// Drawing takes longer than all that is measured with them, and a study measures many networks with few rules.
+const Frequencies& kept_draws(int rules) {
+  static std::array<std::once_flag, kMostKept + 1> drawn;
+  static std::array<Frequencies, kMostKept + 1> kept;
+  const auto place = static_cast<std::size_t>(rules);
+  std::call_once(drawn[place], [&] { kept[place] = draw_all(rules); });
+  return kept[place];
+}
+
+// Memory is asked for once, not for every draw: a study measures many networks.
+void add_adaptations(const ModuleUse& use, const Frequencies& draws, UseMeasures& found) {
+  std::vector<bool> is_paired(static_cast<std::size_t>(use.modules()));
+  for (const int module : found.module_of_rule) {
+    if (module >= 0) {
+      is_paired[static_cast<std::size_t>(module)] = true;
+    }
+  }
+  std::vector<double> shares;
+  std::vector<double> sorted_rules;
+  std::vector<double> sorted_shares;
+  for (const std::vector<double>& frequencies : draws) {
+    find_shares(use, frequencies, shares);
+    sorted_rules = frequencies;
+    sorted_shares = shares;
+    found.adaptation += distance_of_sorted(sorted_rules, sorted_shares) / kFrequencyDraws;
+    found.adaptation_matched +=
+        matched_distance(frequencies, shares, found.module_of_rule, is_paired) / kFrequencyDraws;
+  }
 }
 
 double mean_entropy(const ModuleUse& use) {
@@ -145,7 +198,7 @@ UseMeasures measure_use(const ModuleUse& use) {
   UseMeasures found;
   const std::vector<double> equal(static_cast<std::size_t>(use.rules()), 1.0 / use.rules());
   const double equal_share = 1.0 / use.modules();
-  found.share = shares_of(use, equal);
+  find_shares(use, equal, found.share);
   found.module_of_rule = best_pairs(use);
   found.alignment = alignment_of(use, found.module_of_rule);
   found.imi = inverse_information(use, found.share);
@@ -157,13 +210,23 @@ UseMeasures measure_use(const ModuleUse& use) {
     }
     found.collapse_worst = 1 - *std::ranges::min_element(found.share) / equal_share;
   }
-  for (std::uint32_t draw = 0; draw < kFrequencyDraws; ++draw) {
-    const std::vector<double> frequencies = drawn_frequencies(use.rules(), draw);
-    const std::vector<double> shares = shares_of(use, frequencies);
-    found.adaptation += sorted_distance(frequencies, shares) / kFrequencyDraws;
-    found.adaptation_matched += matched_distance(frequencies, shares, found.module_of_rule) / kFrequencyDraws;
-  }
+  add_adaptations(use, use.rules() <= kMostKept ? kept_draws(use.rules()) : draw_all(use.rules()), found);
   return found;
+}
+
+std::span<const UseMeasure> use_measures() {
+  static constexpr std::array<UseMeasure, 7> kMeasures = {{
+      {"collapse_avg", "collapse, average", "share that modules lack to an equal one", &UseMeasures::collapse_avg},
+      {"collapse_worst", "collapse, worst", "the same of the least used module", &UseMeasures::collapse_worst},
+      {"alignment", "alignment", "use outside the best pairing of rules with modules",
+       &UseMeasures::alignment},
+      {"adaptation", "adaptation", "distance of sorted use to sorted rule frequencies", &UseMeasures::adaptation},
+      {"adaptation_matched", "adaptation, matched", "the same, paired by use instead of by size",
+       &UseMeasures::adaptation_matched},
+      {"imi", "inverse mutual information", "what use does not tell of the rule", &UseMeasures::imi},
+      {"entropy", "entropy of the gates", "how many modules a rule uses: 0 one, 1 all alike", &UseMeasures::entropy},
+  }};
+  return kMeasures;
 }
 
 bool is_dead(double share, int modules) { return share < kDeadShare / modules; }
@@ -182,16 +245,7 @@ std::vector<double> drawn_frequencies(int rules, std::uint32_t seed) {
 }
 
 double sorted_distance(std::vector<double> first, std::vector<double> second) {
-  const std::size_t size = std::max(first.size(), second.size());
-  first.resize(size);
-  second.resize(size);
-  std::ranges::sort(first, std::greater<>());
-  std::ranges::sort(second, std::greater<>());
-  double distance = 0;
-  for (std::size_t place = 0; place < size; ++place) {
-    distance += std::abs(first[place] - second[place]);
-  }
-  return distance / 2;
+  return distance_of_sorted(first, second);
 }
 
 }  // namespace modlab::measures

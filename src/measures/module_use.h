@@ -47,6 +47,15 @@ struct UseMeasures {
 };
 UseMeasures measure_use(const ModuleUse& use);
 
+// Those of them that are real numbers, by the names that they have everywhere.
+struct UseMeasure {
+  const char* name;
+  const char* label;    // on the axis of a picture
+  const char* meaning;  // beside the number
+  double UseMeasures::*value;
+};
+std::span<const UseMeasure> use_measures();
+
 bool is_dead(double share, int modules);
 
 // Rule frequencies to which module use should adapt: the published draws from Dirichlet(1, ..., 1), of seeds 0 to 99.

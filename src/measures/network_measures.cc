@@ -5,6 +5,7 @@
 #include "core/errors.h"
 #include "measures/compared_part.h"
 #include "measures/modular_view.h"
+#include "measures/pool_use.h"
 #include "measures/wiring.h"
 
 namespace modlab::measures {
@@ -61,11 +62,15 @@ NetworkMeasures measure_network(const models::Blueprint& blueprint, const tasks:
   const int tasks = static_cast<int>(suite.tasks.size());
   double distance = 0;
   double in_situ = 0;
+  std::vector<InSitu> by_task;
   for (int task = 0; task < tasks; ++task) {
     try {
-      const std::optional<InSitu> found = in_situ_correlation(*view, suite, task);
+      std::optional<InSitu> found = in_situ_correlation(*view, suite, task);
       distance += found ? found->distance : NetworkMeasures::kNone;
       in_situ += found ? found->mean : NetworkMeasures::kNone;
+      if (found) {
+        by_task.push_back(*std::move(found));
+      }
     } catch (const ConfigError&) {
       // So many modules that the distance cannot be found: the study goes on without it.
       distance = NetworkMeasures::kNone;
@@ -74,6 +79,9 @@ NetworkMeasures measure_network(const models::Blueprint& blueprint, const tasks:
   }
   measures.edit_distance = distance / tasks;
   measures.in_situ = in_situ / tasks;
+  if (const std::optional<PoolUse> found = pool_use(*view, suite, by_task)) {
+    measures.pool = measure_use(found->use);
+  }
   if (tasks > 1) {
     measures.module_reuse = module_reuse(*view, suite);
   }

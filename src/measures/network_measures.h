@@ -1,8 +1,10 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 #include <vector>
 
+#include "measures/module_use.h"
 #include "models/blueprint.h"
 #include "tasks/task.h"
 
@@ -20,6 +22,7 @@ struct NetworkMeasures {
   // With several tasks: of the modules (own ones, or members of the pool) that some output depends on, the share that
   // two or more tasks use.
   double module_reuse = kNone;
+  std::optional<UseMeasures> pool;      // whether the members of a shared pool specialise, see pool_use.h
   double image_specialisation = kNone;  // on images: of the image slots, see image_measures.h
 };
 

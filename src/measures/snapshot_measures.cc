@@ -7,6 +7,7 @@
 #include "measures/compared_part.h"
 #include "measures/edit_distance.h"
 #include "measures/matching.h"
+#include "measures/modular_view.h"
 #include "models/learned_routing.h"
 #include "models/plain_forward.h"
 
@@ -59,6 +60,15 @@ SnapshotMeasures measure_snapshot(const models::SavedSnapshot& snapshot, bool wi
   }
   measured.network = measure_network(network.blueprint, network.suite, snapshot.parameters());
   measured.specialisation = specialisation(network.blueprint, network.suite, snapshot.parameters());
+  if (const std::optional<ModularView> view = view_modular(network.blueprint, snapshot.parameters())) {
+    std::vector<InSitu> in_situ;
+    for (const TaskMeasures& task : measured.tasks) {
+      if (task.in_situ) {
+        in_situ.push_back(*task.in_situ);
+      }
+    }
+    measured.pool = pool_use(*view, network.suite, in_situ);
+  }
   return measured;
 }
 

@@ -6,6 +6,7 @@
 #include "measures/flops.h"
 #include "measures/image_measures.h"
 #include "measures/network_measures.h"
+#include "measures/pool_use.h"
 #include "measures/specialisation.h"
 #include "models/saved_snapshot.h"
 
@@ -29,6 +30,7 @@ struct SnapshotMeasures {
   std::vector<TaskMeasures> tasks;  // empty on images
   NetworkMeasures network;
   std::optional<Specialisation> specialisation;
+  std::optional<PoolUse> pool;
   std::optional<TrainingCost> paper;  // nothing if the file does not say the epoch
   std::optional<TrainingCost> exact;
 };

@@ -4,6 +4,7 @@
 
 #include "io/json_text.h"
 #include "models/training_settings.h"
+#include "report/module_use_text.h"
 
 namespace modlab::report {
 namespace {
@@ -40,6 +41,21 @@ void add_costs(const measures::SnapshotMeasures& measured, ordered_json& output)
   output["flops_exact"] = cost_json(measured.exact);
 }
 
+// Members count from 1, as where they are shown.
+ordered_json pool_json(const measures::PoolUse& pool, const tasks::TaskSuite& suite) {
+  ordered_json json = module_use_json(look_at_pool(pool));
+  json["operations"] = pool.operations;
+  json["gates"] = ordered_json::array();
+  for (const measures::PoolUse::Served& served : pool.gates) {
+    const tasks::Task& task = suite.tasks[static_cast<std::size_t>(served.task)];
+    json["gates"].push_back({{"task", task.name},
+                             {"gate", task.graph->levels[served.level][served.gate].name},
+                             {"operation", pool.operations[static_cast<std::size_t>(served.operation)]},
+                             {"member", served.member < 0 ? ordered_json() : ordered_json(served.member + 1)}});
+  }
+  return json;
+}
+
 }  // namespace
 
 ordered_json measures_json(const models::SavedImageSnapshot& snapshot, const measures::SnapshotMeasures& measured) {
@@ -57,6 +73,15 @@ ordered_json measures_json(const models::SavedSnapshot& snapshot, const measures
   output["specialisation_max"] = io::number_or_null(measured.network.specialisation_max);
   output["in_situ"] = io::number_or_null(measured.network.in_situ);
   output["module_reuse"] = io::number_or_null(measured.network.module_reuse);
+  if (measured.network.pool) {
+    for (const measures::UseMeasure& measure : measures::use_measures()) {
+      output[measure.name] = (*measured.network.pool).*measure.value;
+    }
+    output["dead_modules"] = measured.network.pool->dead_modules;
+  }
+  if (measured.pool) {
+    output["pool_use"] = pool_json(*measured.pool, snapshot.network.suite);
+  }
   for (std::size_t index = 0; index < measured.tasks.size(); ++index) {
     const measures::TaskMeasures& found = measured.tasks[index];
     ordered_json task = {{"task", snapshot.network.suite.tasks[index].name}, {"accuracy", found.accuracy}};

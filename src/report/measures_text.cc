@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/text.h"
+#include "report/module_use_text.h"
 #include "report/network_text.h"
 #include "report/network_view.h"
 
@@ -134,6 +135,9 @@ std::string measures_text(const SavedSnapshot& snapshot, const SnapshotMeasures&
   }
   if (!std::isnan(measured.network.module_reuse)) {
     text += fmt::format("Modules in use that serve two tasks or more: {:.0f} %\n", 100 * measured.network.module_reuse);
+  }
+  if (measured.pool) {
+    text += "\n" + module_use_text(look_at_pool(*measured.pool));
   }
   text += what_does_not_apply(snapshot, measured);
   return text + costs_text(measured);

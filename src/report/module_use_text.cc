@@ -21,21 +21,6 @@ constexpr int kMostNumbers = 12;  // columns
 constexpr int kMostShades = 36;   // columns
 constexpr int kMostRulesShown = 64;
 
-struct Row {
-  const char* name;
-  double UseMeasures::*value;
-  const char* meaning;
-};
-constexpr std::array<Row, 7> kRows = {{
-    {"collapse_avg", &UseMeasures::collapse_avg, "share that modules lack to an equal one"},
-    {"collapse_worst", &UseMeasures::collapse_worst, "the same of the least used module"},
-    {"alignment", &UseMeasures::alignment, "use outside the best pairing of rules with modules"},
-    {"adaptation", &UseMeasures::adaptation, "distance of sorted use to sorted rule frequencies"},
-    {"adaptation_matched", &UseMeasures::adaptation_matched, "the same, paired by use instead of by size"},
-    {"imi", &UseMeasures::imi, "what use does not tell of the rule"},
-    {"entropy", &UseMeasures::entropy, "how many modules a rule uses: 0 one, 1 all alike"},
-}};
-
 ModuleUse one_for_all(int rules, int modules) {
   std::vector<double> values(static_cast<std::size_t>(rules) * static_cast<std::size_t>(modules));
   for (int rule = 0; rule < rules; ++rule) {
@@ -108,6 +93,10 @@ UseLook look_at_use(std::string name, ModuleUse use, std::vector<std::string> ru
   return {std::move(name), std::move(use), std::move(measured), std::move(rule_names), std::move(module_names)};
 }
 
+UseLook look_at_pool(const measures::PoolUse& pool) {
+  return look_at_use("Shared pool, operations as rules and members as modules", pool.use, pool.operations, {});
+}
+
 std::string module_use_text(const UseLook& look) {
   const ModuleUse& use = look.use;
   const UseMeasures uniform = measure_use(measures::uniform_use(use.rules(), use.modules()));
@@ -116,7 +105,7 @@ std::string module_use_text(const UseLook& look) {
                                  counted(use.rules(), "rule"), counted(use.modules(), "module"));
   text += heat_map(look);
   text += fmt::format("\n{:<18}  {:>6}  {:>7}  {:>11}\n", "0 is best", "here", "uniform", "one for all");
-  for (const Row& row : kRows) {
+  for (const measures::UseMeasure& row : measures::use_measures()) {
     text += fmt::format("{:<18}  {:>6.3f}  {:>7.3f}  {:>11.3f}  {}\n", row.name, look.measured.*row.value + 0.0,
                         uniform.*row.value + 0.0, collapsed.*row.value + 0.0, row.meaning);
   }
@@ -135,7 +124,7 @@ std::string module_use_text(const UseLook& look) {
 
 ordered_json module_use_json(const UseLook& look) {
   ordered_json json = {{"rules", look.use.rules()}, {"modules", look.use.modules()}};
-  for (const Row& row : kRows) {
+  for (const measures::UseMeasure& row : measures::use_measures()) {
     json[row.name] = look.measured.*row.value;
   }
   json["dead_modules"] = look.measured.dead_modules;

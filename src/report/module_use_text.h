@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "measures/module_use.h"
+#include "measures/pool_use.h"
 
 namespace modlab::report {
 
@@ -20,6 +21,9 @@ struct UseLook {
 // Names that are not given are numbers, from 1.
 UseLook look_at_use(std::string name, measures::ModuleUse use, std::vector<std::string> rules,
                     std::vector<std::string> modules);
+
+// Of a shared pool: its operations by its members.
+UseLook look_at_pool(const measures::PoolUse& pool);
 
 // As `modlab collapse` prints it, with a heat map.
 std::string module_use_text(const UseLook& look);

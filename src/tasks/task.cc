@@ -330,6 +330,21 @@ std::vector<std::string> true_pool(const TaskSuite& suite) {
   return names;
 }
 
+std::vector<std::vector<std::vector<int>>> true_members(const TaskSuite& suite) {
+  const std::vector<Operation> pool = operations(suite);
+  std::vector<std::vector<std::vector<int>>> members;
+  for (const Task& task : suite.tasks) {
+    std::vector<std::vector<int>>& levels = members.emplace_back();
+    for (const std::vector<Gate>& gates : task.graph->levels) {
+      std::vector<int>& level = levels.emplace_back();
+      for (const Gate& gate : gates) {
+        level.push_back(static_cast<int>(std::ranges::find(pool, operation_of(gate)) - pool.begin()));
+      }
+    }
+  }
+  return members;
+}
+
 int widest_gate(const TaskSuite& suite, std::size_t level) {
   std::size_t widest = 0;
   for (const Task& task : suite.tasks) {
@@ -354,7 +369,7 @@ std::vector<Routing> true_routing(const TaskSuite& suite, bool shared, int fan_i
   check_routable(suite, fan_in);
   const SubFunctions functions = find_sub_functions(suite);
   const std::vector<int> sizes = shared ? slot_counts(suite) : functions.count;
-  const std::vector<Operation> pool = operations(suite);
+  const std::vector<std::vector<std::vector<int>>> true_member = true_members(suite);
 
   std::vector<Routing> routings;
   for (std::size_t task = 0; task < suite.tasks.size(); ++task) {
@@ -374,14 +389,14 @@ std::vector<Routing> true_routing(const TaskSuite& suite, bool shared, int fan_i
         std::vector<Wire> needed = gate_function(read).inputs;
         if (shared) {
           // One module stands for all gates of an operation, so they agree where they read what is negated.
-          std::ranges::stable_partition(needed, [](const Wire& wire) { return !wire.negated; });
+          std::stable_partition(needed.begin(), needed.end(), [](const Wire& wire) { return !wire.negated; });
         }
         std::vector<int>& slot = inputs[place(level, gate)];
         slot.clear();
         for (const Wire& wire : needed) {
           slot.push_back(level == 0 ? wire.index : place(level - 1, wire.index));
         }
-        members[place(level, gate)] = static_cast<int>(std::ranges::find(pool, operation_of(read)) - pool.begin());
+        members[place(level, gate)] = true_member[task][level][gate];
       }
       routing.inputs.push_back(std::move(inputs));
       if (shared) {

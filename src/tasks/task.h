@@ -106,6 +106,9 @@ std::optional<TrueSizes> true_sizes(const TaskSuite& suite);
 // inputs makes them the same function: one module can then stand for both.
 std::vector<std::string> true_pool(const TaskSuite& suite);
 
+// [task][level][gate]: the member of that pool that computes the gate. Every task must have a graph.
+std::vector<std::vector<std::vector<int>>> true_members(const TaskSuite& suite);
+
 // The most values that a gate of the level needs, in any task.
 int widest_gate(const TaskSuite& suite, std::size_t level);
 // In any level; at least 1.

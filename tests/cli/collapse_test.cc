@@ -62,6 +62,14 @@ TEST_F(CollapseVerb, BadInput) {
   expect_refused("collapse negative.csv", {"negative.csv", "rule 2"});
   expect_refused("collapse nothing.csv --svg out.svg", {"rule 2", "no module"});
   expect_refused("collapse infinite.csv", {"infinite.csv"});
+  folder_.write("number.csv", "1,0\nnan,1\n");
+  folder_.write("longer.csv", "1,0\n0,1\n1,0,0\n");
+  folder_.write("negative.npy", test::npy("<f4", "(2, 2)", test::bytes_of<float>({1, 0, 0, -1})));
+  folder_.write("flat.npy", test::npy("<f4", "(4,)", test::bytes_of<float>({1, 0, 0, 1})));
+  expect_refused("collapse number.csv", {"number.csv"});
+  expect_refused("collapse longer.csv --svg out.svg", {"longer.csv:3"});
+  expect_refused("collapse negative.npy", {"negative.npy", "rule 2"});
+  expect_refused("collapse flat.npy", {"flat.npy"});
   expect_refused("collapse ragged.csv", {"ragged.csv:2"});
   expect_refused("collapse words.csv", {"'two'"});
   expect_refused("collapse empty.csv", {"empty.csv"});

@@ -46,6 +46,30 @@ TEST_F(Measure, AKnownStructureIsFound) {
   EXPECT_EQ(std::ranges::count(text, '*'), 6) << text;
 }
 
+TEST_F(Measure, ThePoolIsMeasuredAsMixturesAre) {
+  const std::string known = trained("--task depth2 --model modular-shared-fcms --epochs 2");
+  const json perfect = measured(known);
+  for (const char* measure :
+       {"collapse_avg", "collapse_worst", "alignment", "imi", "adaptation", "adaptation_matched", "entropy"}) {
+    EXPECT_NEAR(perfect[measure].get<double>(), 0, 1e-6) << measure;
+  }
+  EXPECT_EQ(perfect["dead_modules"], 0);
+  EXPECT_EQ(perfect["pool_use"]["operations"], json({"XOR", "AND"}));
+  EXPECT_EQ(perfect["pool_use"]["activation"], json::parse("[[1, 0], [0, 1]]"));
+  EXPECT_EQ(perfect["pool_use"]["gates"][4],
+            json::parse(R"({"task": "depth2", "gate": "b1", "operation": "AND", "member": 2})"));
+  const std::string text = output({"measure", known});
+  for (const char* part : {"Shared pool", "XOR", "collapse_avg", "one for all"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  }
+  const std::string own = trained("--task depth2 --model modular --epochs 2");
+  EXPECT_FALSE(measured(own).contains("pool_use")) << "modules of their own are no pool";
+  EXPECT_FALSE(measured(own).contains("collapse_avg"));
+  // Runs have the same numbers.
+  output(words_of("train --task depth2 --model modular-shared-fcms --epochs 2 --csv runs.csv"));
+  EXPECT_NE(folder_.read("runs.csv").find("collapse_avg"), std::string::npos);
+}
+
 TEST_F(Measure, SurplusModules) {
   const json found = measured(trained("--task depth2 --model modular --modules 5,3 --epochs 2"));
   // Two surplus modules on level 1 and one on level 2, with two inputs each at least.

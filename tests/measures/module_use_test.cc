@@ -40,6 +40,7 @@ TEST(ModuleUse, Uniform) {
     EXPECT_NEAR(found.collapse_worst, 0, 1e-12);
     EXPECT_NEAR(found.alignment, 1 - 1.0 / rules, 1e-12);
     EXPECT_NEAR(found.imi, 1, 1e-5);
+    EXPECT_LE(found.imi, 1) << "a store takes what is beyond for damage";
     EXPECT_NEAR(found.adaptation, kAdaptation[place], 5e-7);
     EXPECT_NEAR(found.entropy, 1, 1e-12);
     EXPECT_EQ(found.dead_modules, 0);
@@ -75,6 +76,7 @@ TEST(ModuleUse, OneModuleForAll) {
     EXPECT_NEAR(found.collapse_worst, 1, 1e-12);
     EXPECT_NEAR(found.alignment, 1 - 1.0 / rules, 1e-12);
     EXPECT_NEAR(found.imi, 1, 1e-5);
+    EXPECT_LE(found.imi, 1) << "a store takes what is beyond for damage";
     EXPECT_NEAR(found.adaptation, kAdaptation[place], 5e-7);
     EXPECT_EQ(found.dead_modules, rules - 1);
   }

@@ -4,6 +4,7 @@
 
 #include "core/thread_seconds.h"
 #include "experiments/training/training_kind.h"
+#include "experiments/use_measures.h"
 #include "measures/network_measures.h"
 #include "tasks/split.h"
 
@@ -34,6 +35,7 @@ class Bits : public TrainingKind<models::RunSpec> {
       list.push_back(share_measure("specialisation_max", "largest |correlation| with the first level's gate"));
       list.push_back(share_measure("in_situ", "mean |correlation| with the matched gates"));
       list.push_back(percent_measure("module_reuse", "modules that several tasks use"));
+      std::ranges::copy(use_measures(), std::back_inserter(list));
       const std::vector<Measure> of_tasks = task_measures();
       list.insert(list.end(), of_tasks.begin(), of_tasks.end());
       return list;

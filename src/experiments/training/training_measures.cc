@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "experiments/use_measures.h"
+
 namespace modlab::experiments {
 namespace {
 
@@ -121,6 +123,9 @@ void add_structure(const measures::NetworkMeasures& found, Numbers& numbers) {
   put(numbers, "in_situ", found.in_situ);
   put(numbers, "image_specialisation", found.image_specialisation);
   put(numbers, "module_reuse", kAll * found.module_reuse);
+  if (found.pool) {
+    add_use(*found.pool, numbers);
+  }
 }
 
 void add_derived(const measures::FlopCount& flops, int batch_size, const std::string& test, Numbers& numbers) {
