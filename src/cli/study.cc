@@ -131,6 +131,9 @@ int run_study_verb(const Arguments& arguments) {
     return studies::StudyInWork(request, {threads, &engine::kernels()}, files);
   });
   fmt::print("{}: {}\n", request.study.name, request.study.title);
+  if (const studies::Preset* preset = studies::find_preset(request.study, request.preset); preset != nullptr) {
+    fmt::print("{}: {}\n", preset->name, preset->about);
+  }
   if (!work.changes().empty()) {
     fmt::print("{}\n", work.changes());
   }

@@ -123,10 +123,15 @@ std::string plan_table(const studies::Study& study, const studies::StudyPlan& pl
     if (experiments::find_setting(axis)->role == settings::Setting::Role::kModel || by_values.empty()) {
       continue;
     }
+    // Where most series have the same, naming those that have not is enough.
+    constexpr std::size_t kMostNamed = 5;
+    const auto most = std::ranges::max_element(by_values, {}, [](const auto& entry) { return entry.second.size(); });
     bool first = true;
     for (const auto& [values, series] : by_values) {
-      text += fmt::format("{:<14} {}{}\n", first ? axis : "", values,
-                          by_values.size() == 1 ? "" : "   (" + join_text(series, ", ") + ")");
+      const bool others = values == most->first && series.size() > kMostNamed;
+      const std::string whose = others ? "all others that have it" : join_text(series, ", ");
+      text +=
+          fmt::format("{:<14} {}{}\n", first ? axis : "", values, by_values.size() == 1 ? "" : "   (" + whose + ")");
       first = false;
     }
   }
@@ -135,9 +140,10 @@ std::string plan_table(const studies::Study& study, const studies::StudyPlan& pl
 
 namespace {
 
-// The headline of the runs of one kind, by series and task, averaged over the other axes.
+// The headline of the runs of one kind, by series and task, or what else its columns are, averaged over the other axes.
 std::string result_table(const Findings& findings, const experiments::Experiment& kind) {
   const std::string headline = kind.parts().headline;
+  const bool is_share = experiments::find_measure(headline)->unit == "%";
   std::vector<std::string> task_names;
   std::vector<std::string> series_names;
   std::map<std::pair<std::string, std::string>, std::vector<const Cell*>> cells;
@@ -155,7 +161,7 @@ std::string result_table(const Findings& findings, const experiments::Experiment
     if (cell.example->run.kind != &kind || cell.restarts != restarts) {
       continue;
     }
-    const std::string task = findings.value(cell, "task");
+    const std::string task = findings.value(cell, kind.table_axis());
     add_name(task_names, task);
     add_name(series_names, findings.value(cell, "series"));
     cells[{findings.value(cell, "series"), task}].push_back(&cell);
@@ -192,8 +198,11 @@ std::string result_table(const Findings& findings, const experiments::Experiment
       }
       const measures::MeanWithErrors mean = studies::combine_units(values);
       // One run alone says nothing about chance.
-      const std::string error = std::isnan(mean.error_within) ? "" : fmt::format(" ± {:.1f}", mean.error_within);
-      text += fmt::format("  {:>{}}", fmt::format("{:.1f}{}", mean.mean, error), width);
+      const auto number = [&](double value) {
+        return fmt::format(fmt::runtime(is_share ? "{:.1f}" : "{:.3g}"), value);
+      };
+      const std::string error = std::isnan(mean.error_within) ? "" : " ± " + number(mean.error_within);
+      text += fmt::format("  {:>{}}", number(mean.mean) + error, width);
     }
     text += "\n";
   }
@@ -216,8 +225,9 @@ std::string claims_text(const std::vector<studies::ClaimResult>& claims) {
   for (const studies::ClaimResult& result : claims) {
     ++counts[result.verdict];
     text += fmt::format("{} {:<6} {}\n", mark(result.verdict), result.claim->id, result.claim->text);
-    text += fmt::format("         {}: {}{}\n", studies::verdict_text(result.verdict), result.reason,
-                        result.here ? fmt::format("; on these splits: {}", studies::verdict_text(*result.here)) : "");
+    text += fmt::format(
+        "         {}: {}{}\n", studies::verdict_text(result.verdict), result.reason,
+        result.here ? fmt::format("; on these {}s: {}", result.drawn, studies::verdict_text(*result.here)) : "");
     // What speaks against a claim; the report has the rest, and so it has what too few splits cannot decide.
     for (const studies::CheckResult& check : result.checks) {
       const bool is_told = check.judgement && !check.judgement->too_few.empty();

@@ -13,6 +13,7 @@
 #include "measures/flops.h"
 #include "measures/statistics.h"
 #include "studies/check_text.h"
+#include "studies/votes.h"
 
 namespace modlab::studies {
 namespace {
@@ -78,6 +79,13 @@ struct Place {
   const experiments::Measure* measure = nullptr;
 };
 
+// What stands for nothing where logarithms are taken: counts begin at 1, and of others it is too little to be measured.
+double least_of(const experiments::Measure& measure) {
+  constexpr double kLeastPercent = 1e-3;
+  constexpr double kLeast = 1e-9;
+  return experiments::find_measure(measure.name)->log ? 1 : measure.unit == "%" ? kLeastPercent : kLeast;
+}
+
 UnitValues measured(const Place& place, bool each_counts) {
   UnitValues values;
   if (each_counts) {
@@ -90,8 +98,9 @@ UnitValues measured(const Place& place, bool each_counts) {
     values = unit_values(place.cells, place.measure->name);
   }
   if (place.measure->log) {
+    const double least = least_of(*place.measure);
     for (auto& [unit, value] : values) {
-      value = std::log10(std::max(value, 1.0));
+      value = std::log10(std::max(value, least));
     }
   }
   return values;
@@ -133,7 +142,8 @@ double difference_of_places(std::span<const double> values) {
   return mean_of_places(values.first(half)) - mean_of_places(values.subspan(half));
 }
 
-void conclude(const CheckContext& context, CheckResult& result, const Evidence& evidence) {
+void conclude(const CheckContext& context, CheckResult& result, Evidence evidence) {
+  evidence.drawn = context.findings.split_word();
   const Judgements judgements = judge(evidence, result.expected);
   result.judgement = judgements.general;
   result.here = judgements.here;
@@ -299,15 +309,68 @@ void add_places(const CheckContext& context, const Selector& side, std::vector<d
   }
 }
 
+// Of one side, or of how far the first is above the second where both have runs.
 void trend(const CheckContext& context, CheckResult& result) {
-  std::vector<double> x;
-  std::vector<Place> places;
-  add_places(context, context.check.sides[0], x, places);
-  if (places.size() < 2) {
+  std::vector<std::vector<double>> x(context.check.sides.size());
+  std::vector<std::vector<Place>> sides(x.size());
+  for (std::size_t side = 0; side < x.size(); ++side) {
+    add_places(context, context.check.sides[side], x[side], sides[side]);
+  }
+  std::vector<double> shared;
+  std::ranges::copy_if(x.front(), std::back_inserter(shared), [&](double at) {
+    return std::ranges::all_of(x, [&](const auto& other) { return std::ranges::find(other, at) != other.end(); });
+  });
+  if (shared.size() < 2) {
     return;
   }
-  conclude(context, result, draws_at(places),
-           [&](std::span<const double> y) { return measures::slope(x, y) * (x.back() - x.front()); });
+  std::vector<Place> places;
+  for (std::size_t side = 0; side < x.size(); ++side) {
+    for (const double at : shared) {
+      places.push_back(sides[side][static_cast<std::size_t>(std::ranges::find(x[side], at) - x[side].begin())]);
+    }
+  }
+  if (context.check.even) {
+    std::iota(shared.begin(), shared.end(), 0.0);
+  }
+  conclude(context, result, draws_at(places), [&](std::span<const double> y) {
+    std::vector<double> height(y.begin(), y.begin() + std::ssize(shared));
+    for (std::size_t at = shared.size(); at < y.size(); ++at) {
+      height[at - shared.size()] -= y[at];
+    }
+    return measures::slope(shared, height) * (shared.back() - shared.front());
+  });
+}
+
+// The least lead counts: over the strongest of the others. On these very splits there is no verdict: votes go by steps,
+// and leaving one seed out says nothing of how far they are from the next.
+void votes(const CheckContext& context, CheckResult& result) {
+  std::vector<Cells> sides;
+  for (const Selector& side : context.check.sides) {
+    sides.push_back(cells_of(context, side));
+  }
+  const Contests contests(context.findings, sides, key_axes(context), context.check.measures);
+  if (!has_any(contests.draws())) {
+    return;
+  }
+  Evidence evidence = *evidence_of(contests.draws(), contests.lead(0, 1));
+  evidence.general = measures::smallest_mean(sides.size() - 1, [&](std::size_t which, double tail) {
+    return evidence_of(contests.draws(), contests.lead(0, which + 1), tail)->general;
+  });
+  evidence.here.reset();
+  conclude(context, result, evidence);
+  result.is_factor = false;
+  result.unit = "points";
+  keep_within(result, {-100, 100});
+  Votes all;
+  for (const Votes& split : contests.by_split()) {
+    all.add(split);
+  }
+  std::vector<std::string> parts;
+  for (std::size_t side = 0; side < sides.size(); ++side) {
+    parts.push_back(fmt::format("{} {}", side_text(context.check.sides[side]), all.won[side]));
+  }
+  result.note =
+      fmt::format("of {}: {}, {}", counted(all.contests, "contest"), join_text(parts, ", "), counted(all.tied, "tie"));
 }
 
 // Never reached: one step beyond the end.
@@ -527,7 +590,14 @@ Range expected_range(const Check& check) {
 
 }  // namespace
 
-CheckResult evaluate_check(const CheckContext& context) {
+CheckResult evaluate_check(const CheckContext& given) {
+  CheckContext context = given;
+  experiments::Measure logarithmic;
+  if (context.check.as_factor) {
+    logarithmic = *context.measure;
+    logarithmic.log = true;
+    context.measure = &logarithmic;
+  }
   CheckResult result;
   result.text = check_text(context);
   result.expected = expected_range(context.check);
@@ -546,6 +616,9 @@ CheckResult evaluate_check(const CheckContext& context) {
       break;
     case Check::Kind::kTrend:
       trend(context, result);
+      break;
+    case Check::Kind::kVotes:
+      votes(context, result);
       break;
     case Check::Kind::kValue:
       value(context, result);

@@ -13,7 +13,8 @@ namespace modlab::studies {
 // span orders of magnitude are compared as logarithms and shown as factors.
 //   compare  first side minus second, averaged over the shared axes where the two are neither both saturated nor both
 //            at the base rate
-//   trend    change of the fitted line from one end of an axis to the other
+//   trend    change of the fitted line from one end of an axis to the other, of one side or of the difference of two
+//   votes    share of contests that the first side wins minus that of the strongest of the others
 //   value    mean of one side
 //   reaches  how much further along the axis the second side must go than the first to reach the level
 //   tracks   rank correlation of two measures over the shared axes

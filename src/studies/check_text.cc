@@ -9,17 +9,6 @@
 namespace modlab::studies {
 namespace {
 
-std::string selector_text(const Selector& selector) {
-  std::vector<std::string> parts;
-  for (const auto& [axis, values] : selector) {
-    const std::string joined = join_text(values, "/");
-    parts.push_back(axis == "series" || axis == "task" || axis == "model" ? joined
-                                                                          : fmt::format("{} {}", axis, joined));
-  }
-  // "series" sorts before "task": what it is, then where.
-  return parts.empty() ? "all" : join_text(parts, ", ");
-}
-
 std::string measures_text(const std::map<std::string, double>& wanted) {
   std::vector<std::string> parts;
   for (const auto& [name, number] : wanted) {
@@ -31,6 +20,17 @@ std::string measures_text(const std::map<std::string, double>& wanted) {
 }
 
 }  // namespace
+
+std::string side_text(const Selector& selector) {
+  std::vector<std::string> parts;
+  for (const auto& [axis, values] : selector) {
+    const std::string joined = join_text(values, "/");
+    parts.push_back(axis == "series" || axis == "task" || axis == "model" ? joined
+                                                                          : fmt::format("{} {}", axis, joined));
+  }
+  // "series" sorts before "task": what it is, then where.
+  return parts.empty() ? "all" : join_text(parts, ", ");
+}
 
 const char* verdict_text(Verdict verdict) {
   switch (verdict) {
@@ -53,33 +53,47 @@ std::string check_text(const CheckContext& context) {
     const std::string label = context.measure == nullptr ? "" : context.measure->label;
     switch (check.kind) {
       case Check::Kind::kCompare:
-        text = fmt::format("{}: {} against {}", label, selector_text(check.sides[0]), selector_text(check.sides[1]));
+        text = fmt::format("{}: {} against {}", label, side_text(check.sides[0]), side_text(check.sides[1]));
         break;
       case Check::Kind::kTrend:
-        text = fmt::format("{} of {} as {} grows", label, selector_text(check.sides[0]), check.along);
+        text = check.sides.size() == 1
+                   ? fmt::format("{} of {} as {} grows", label, side_text(check.sides[0]), check.along)
+                   : fmt::format("{}: {} above {} as {} grows", label, side_text(check.sides[0]),
+                                 side_text(check.sides[1]), check.along);
         break;
+      case Check::Kind::kVotes: {
+        std::vector<std::string> others;
+        for (std::size_t side = 1; side < check.sides.size(); ++side) {
+          others.push_back(side_text(check.sides[side]));
+        }
+        text = fmt::format("contests won by {} against {}", side_text(check.sides[0]), join_text(others, ", "));
+        break;
+      }
       case Check::Kind::kValue:
-        text = fmt::format("{} of {}", label, selector_text(check.sides[0]));
+        text = fmt::format("{} of {}", label, side_text(check.sides[0]));
         break;
       case Check::Kind::kReaches:
-        text = fmt::format("{} reaches {} % {} no later than {}", selector_text(check.sides[0]), check.level, label,
-                           selector_text(check.sides[1]));
+        text = fmt::format("{} reaches {} % {} no later than {}", side_text(check.sides[0]), check.level, label,
+                           side_text(check.sides[1]));
         break;
       case Check::Kind::kTracks:
-        text = fmt::format("{} of {} goes with its {}", label, selector_text(check.sides[0]),
+        text = fmt::format("{} of {} goes with its {}", label, side_text(check.sides[0]),
                            experiments::find_measure(check.other_measure)->label);
         break;
       case Check::Kind::kBestAt:
-        text = fmt::format("{}, {}: best at {}", label, selector_text(check.sides[0]), selector_text(check.best));
+        text = fmt::format("{}, {}: best at {}", label, side_text(check.sides[0]), side_text(check.best));
         break;
       case Check::Kind::kEvery:
-        text = fmt::format("{} with {} have {}", selector_text(check.sides[0]), measures_text(check.given),
+        text = fmt::format("{} with {} have {}", side_text(check.sides[0]), measures_text(check.given),
                            measures_text(check.then));
         break;
       case Check::Kind::kFlopTable:
         text = "entries of Table 1, computed from shapes";
         break;
     }
+  }
+  if (check.text.empty() && !check.where.empty()) {
+    text = side_text(check.where) + ": " + text;
   }
   if (!context.claim.each.empty()) {
     if (const auto found = context.where.find(context.claim.each); found != context.where.end()) {
@@ -115,6 +129,8 @@ std::optional<Directions> directions_of(const Check& check, const CheckResult& r
       return Directions{"above", "below"};
     case Check::Kind::kTrend:
       return Directions{"up", "down"};
+    case Check::Kind::kVotes:
+      return Directions{"ahead", "behind"};
     case Check::Kind::kReaches:
       return Directions{"later", "earlier"};
     default:

@@ -10,6 +10,9 @@ const char* verdict_text(Verdict verdict);
 // With the reason why there is none: "undecided: 3 splits".
 std::string verdict_text(const Judgement& judgement);
 
+// A side, or where a check looks, in words: "dense, depth2".
+std::string side_text(const Selector& selector);
+
 // What a check asks, in the words of its file or in words made from it.
 std::string check_text(const CheckContext& context);
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "core/errors.h"
 #include "core/text.h"
 #include "experiments/experiment.h"
@@ -14,6 +16,7 @@ namespace {
 // Our reading of the papers: comparable means within three points, and "at least" allows one.
 constexpr double kComparable = 3;
 constexpr double kAtLeast = 1;
+constexpr double kFactor = 1.1;  // what both allow of factors
 
 template <typename Value>
 struct Word {
@@ -36,15 +39,21 @@ Value read_word(YamlMap& map, const std::string& key, const std::string& otherwi
            fmt::format("'{}' is one of {}, not '{}'", key, join_text(known, ", "), text));
 }
 
-constexpr Word<Figure::Kind> kFigureKinds[] = {{"lines", Figure::Kind::kLines},
-                                               {"bars", Figure::Kind::kBars},
-                                               {"heatmap", Figure::Kind::kHeatmap},
-                                               {"flop-table", Figure::Kind::kFlopTable}};
+constexpr Word<Figure::Kind> kFigureKinds[] = {
+    {"lines", Figure::Kind::kLines}, {"bars", Figure::Kind::kBars},     {"heatmap", Figure::Kind::kHeatmap},
+    {"votes", Figure::Kind::kVotes}, {"curves", Figure::Kind::kCurves}, {"flop-table", Figure::Kind::kFlopTable}};
 constexpr Word<Check::Expect> kExpectations[] = {{"greater", Check::Expect::kGreater},
                                                  {"less", Check::Expect::kLess},
                                                  {"at_least", Check::Expect::kAtLeast},
                                                  {"at_most", Check::Expect::kAtMost},
                                                  {"comparable", Check::Expect::kComparable}};
+
+// Whether numbers on an axis stand at equal distances, so that 2, 4, 8 are one step from each other.
+constexpr Word<bool> kSpacings[] = {{"as-they-are", false}, {"even", true}};
+// Whether sides differ by so much or so many times.
+constexpr Word<bool> kDifferences[] = {{"difference", false}, {"factor", true}};
+
+bool read_even(YamlMap& map) { return read_word(map, "spacing", "as-they-are", kSpacings); }
 
 // An axis by the name that the plan has for it.
 std::string axis_name(YamlMap& map, const std::string& key, const std::string& axis) {
@@ -82,12 +91,22 @@ std::vector<std::string> read_axis_values(YamlMap& map, const std::string& axis)
   return values;
 }
 
-std::string read_measure(YamlMap& map, const std::string& key) {
-  std::string name = map.required_text(key);
+void check_measure(YamlMap& map, const std::string& key, const std::string& name) {
   if (experiments::find_measure(name) == nullptr) {
     map.fail(map.get(key),
              fmt::format("there is no measure '{}'{}", name, did_you_mean(name, experiments::measure_names())));
   }
+}
+void check_curve_measure(YamlMap& map, const std::string& key, const std::string& name) {
+  if (experiments::find_curve_measure(name) == nullptr) {
+    map.fail(map.get(key),
+             fmt::format("curves have no '{}'{}", name, did_you_mean(name, experiments::curve_measure_names())));
+  }
+}
+
+std::string read_measure(YamlMap& map, const std::string& key) {
+  std::string name = map.required_text(key);
+  check_measure(map, key, name);
   return name;
 }
 
@@ -98,13 +117,23 @@ std::map<std::string, double> read_measures(YamlMap& map, const std::string& key
   YamlMap entries(map.get(key), map.source(), "'" + key + "'");
   std::map<std::string, double> values;
   for (const std::string& name : entries.keys()) {
-    if (experiments::find_measure(name) == nullptr) {
-      map.fail(map.get(key),
-               fmt::format("there is no measure '{}'{}", name, did_you_mean(name, experiments::measure_names())));
-    }
+    check_measure(map, key, name);
     values[name] = entries.number(name, 0);
   }
   return values;
+}
+
+// A list of sides, or one.
+std::vector<Selector> read_any_sides(YamlMap& map, const std::string& key) {
+  const YAML::Node node = map.get(key);
+  std::vector<Selector> sides;
+  if (!node.IsSequence()) {
+    return {read_selector(node, map.source())};
+  }
+  for (const YAML::Node& side : node) {
+    sides.push_back(read_selector(side, map.source()));
+  }
+  return sides;
 }
 
 std::vector<Selector> read_sides(YamlMap& map, const std::string& key, std::size_t count) {
@@ -113,14 +142,21 @@ std::vector<Selector> read_sides(YamlMap& map, const std::string& key, std::size
   if (count == 1) {
     sides.push_back(read_selector(node, map.source()));
   } else if (node.IsSequence()) {
-    for (const YAML::Node& side : node) {
-      sides.push_back(read_selector(side, map.source()));
-    }
+    sides = read_any_sides(map, key);
   }
   if (sides.size() != count) {
     map.fail(node, fmt::format("'{}' needs {} sides", key, count));
   }
   return sides;
+}
+
+// As a logarithm to base 10.
+double read_factor(YamlMap& map, const std::string& key, double otherwise) {
+  const double factor = map.number(key, otherwise);
+  if (factor <= 0 || (key == "margin" && factor < 1)) {
+    map.fail(map.get(key), fmt::format("'{}' of a factor is a factor itself, such as 1.1, not {}", key, factor));
+  }
+  return std::log10(factor);
 }
 
 Check read_check(const YAML::Node& node, const std::string& source) {
@@ -134,9 +170,24 @@ Check read_check(const YAML::Node& node, const std::string& source) {
     check.measure = read_measure(map, "measure");
   } else if (map.has("trend")) {
     check.kind = Check::Kind::kTrend;
-    check.sides = read_sides(map, "trend", 1);
+    check.sides = read_sides(map, "trend", map.get("trend").IsSequence() ? 2 : 1);
     check.measure = read_measure(map, "measure");
     check.along = required_axis(map, "along");
+    check.even = read_even(map);
+  } else if (map.has("votes")) {
+    check.kind = Check::Kind::kVotes;
+    check.sides = read_any_sides(map, "votes");
+    if (check.sides.size() < 2) {
+      map.fail(map.get("votes"), "'votes' needs two sides or more: the one that is asked about, then the others");
+    }
+    check.measures = map.texts("measures");
+    for (const std::string& name : check.measures) {
+      check_measure(map, "measures", name);
+    }
+    if (check.measures.empty()) {
+      map.fail(node, "'votes' needs 'measures', of which the first one counts that the sides have");
+    }
+    check.measure = check.measures.front();
   } else if (map.has("value")) {
     check.kind = Check::Kind::kValue;
     check.sides = read_sides(map, "value", 1);
@@ -166,10 +217,18 @@ Check read_check(const YAML::Node& node, const std::string& source) {
     check.kind = Check::Kind::kFlopTable;
     map.get("flop_table");
   } else {
-    map.fail(node, "a check is one of compare, trend, value, reaches, tracks, best_at, every, flop_table");
+    map.fail(node, "a check is one of compare, trend, votes, value, reaches, tracks, best_at, every, flop_table");
   }
+  check.where = read_selector(map.get("where"), source);
   check.threshold = map.number("threshold", 0);
   check.margin = map.number("margin", check.expect == Check::Expect::kComparable ? kComparable : kAtLeast);
+  if (check.kind == Check::Kind::kCompare || check.kind == Check::Kind::kTrend) {
+    check.as_factor = read_word(map, "as", "difference", kDifferences);
+  }
+  if (check.as_factor) {
+    check.threshold = read_factor(map, "threshold", 1);
+    check.margin = read_factor(map, "margin", kFactor);
+  }
   map.done();
   return check;
 }
@@ -230,23 +289,32 @@ Figure read_figure(const YAML::Node& node, const std::string& source) {
   figure.about = map.text("about");
   figure.kind = read_word(map, "kind", "lines", kFigureKinds);
   if (figure.kind != Figure::Kind::kFlopTable) {
-    figure.x = read_axis(map, "x");
+    const bool curves = figure.kind == Figure::Kind::kCurves;
+    figure.x = curves ? map.text("x") : read_axis(map, "x");
     figure.y = read_axis(map, "y");
-    figure.panel = read_axis(map, "panel");
+    const bool by_measure = map.text("panel") == kMeasureAxis;
+    figure.panel = by_measure ? kMeasureAxis : read_axis(map, "panel");
     figure.row = read_axis(map, "row");
     figure.series = read_axis(map, "series");
+    figure.even = read_even(map);
     figure.measures = map.texts("measures");
     for (const std::string& name : figure.measures) {
-      if (experiments::find_measure(name) == nullptr) {
-        map.fail(map.get("measures"),
-                 fmt::format("there is no measure '{}'{}", name, did_you_mean(name, experiments::measure_names())));
-      }
+      (curves ? check_curve_measure : check_measure)(map, "measures", name);
+    }
+    if (curves && !figure.x.empty()) {
+      check_curve_measure(map, "x", figure.x);
     }
     if (figure.x.empty() || figure.measures.empty()) {
       map.fail(node, "a figure needs 'x' and 'measures'");
     }
     if (figure.kind == Figure::Kind::kHeatmap && figure.y.empty()) {
       map.fail(node, "a heatmap needs 'y'");
+    }
+    if (figure.kind == Figure::Kind::kVotes && figure.series.empty()) {
+      map.fail(node, "votes need 'series': who wins them");
+    }
+    if (by_measure && (figure.kind == Figure::Kind::kHeatmap || figure.kind == Figure::Kind::kVotes)) {
+      map.fail(map.get("panel"), "lines, bars and curves can have a panel for each measure, other figures cannot");
     }
     figure.where = read_selector(map.get("where"), source);
     if (map.has("tune")) {

@@ -82,6 +82,7 @@ std::vector<ClaimResult> evaluate_claims(const Findings& findings) {
   for (const Claim& claim : findings.study().claims) {
     ClaimResult result;
     result.claim = &claim;
+    result.drawn = findings.split_word();
     std::vector<const Cell*> cells;
     for (const Cell& cell : findings.cells(claim.tune)) {
       if (findings.matches(cell, claim.where)) {
@@ -97,6 +98,9 @@ std::vector<ClaimResult> evaluate_claims(const Findings& findings) {
         Selector where = claim.where;
         if (!claim.each.empty()) {
           where[claim.each] = {value_here};
+        }
+        for (const auto& [axis, values] : check.where) {
+          where[axis] = values;
         }
         result.checks.push_back(
             evaluate_check({findings, claim, check, where,

@@ -15,6 +15,7 @@ struct ClaimResult {
   const Claim* claim = nullptr;
   Verdict verdict = Verdict::kNoData;  // over splits or trials
   std::optional<Verdict> here;         // on these very splits, where there are several seeds on each
+  std::string drawn = "split";         // what a split is called
   std::string reason;
   std::vector<CheckResult> checks;
 };

@@ -92,6 +92,7 @@ std::vector<Comparison> compare_runs(std::span<const ComparedRun> runs, const st
     std::map<std::string, std::map<Unit, double>> units;
     const experiments::Measure* measure = nullptr;
     bool has_splits = false;
+    std::string drawn;
   };
   std::map<std::string, Place> places;
   std::vector<std::string> order;
@@ -127,6 +128,7 @@ std::vector<Comparison> compare_runs(std::span<const ComparedRun> runs, const st
       place.measure = experiments::find_measure(headline);
       place.units[value][{splits.of(split), seeds.of(seed)}] = number->second;
     }
+    place.drawn = run.run->kind->split_word();
     for (const Setting& setting : run.run->kind->settings()) {
       place.has_splits = place.has_splits || setting.role == Setting::Role::kSplit;
     }
@@ -143,9 +145,10 @@ std::vector<Comparison> compare_runs(std::span<const ComparedRun> runs, const st
           draws.units[unit] = {number - paired->second};
         }
       }
-      const std::optional<Evidence> evidence =
+      std::optional<Evidence> evidence =
           evidence_of(draws, [](std::span<const double> values) { return values.front(); });
       if (evidence) {
+        evidence->drawn = place.drawn;
         comparisons.push_back({place.values[at], place.values.front(), place.where, place.measure, *evidence});
       }
     }

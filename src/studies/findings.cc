@@ -39,6 +39,14 @@ double Findings::base_rate(const Cell& cell, const experiments::Measure& measure
   return values.empty() ? std::numeric_limits<double>::quiet_NaN() : mean_of(values);
 }
 
+std::string Findings::split_word() const {
+  const std::vector<const experiments::Experiment*>& kinds = plan_.kinds;
+  const bool agree = !kinds.empty() && std::ranges::all_of(kinds, [&](const experiments::Experiment* kind) {
+    return kind->split_word() == kinds.front()->split_word();
+  });
+  return agree ? kinds.front()->split_word() : "split";
+}
+
 std::vector<const experiments::Measure*> Findings::measures() const {
   std::vector<const experiments::Measure*> list;
   for (const experiments::Measure& measure : experiments::all_measures()) {

@@ -40,6 +40,8 @@ class Findings {
   bool matches(const Cell& cell, const Selector& selector) const;
   // What chance reaches in the runs of a cell: the mean of the measure that says so. Not a number where nothing does.
   double base_rate(const Cell& cell, const experiments::Measure& measure) const;
+  // What its kinds of run call what was drawn: "split", where they do not agree.
+  std::string split_word() const;
   // The measures that some run of the study has, in the order of the list of measures.
   std::vector<const experiments::Measure*> measures() const;
   const ResultTable& table() const { return results_->shown(); }

@@ -96,15 +96,24 @@ Verdict verdict_of(double p_wrong, double p_right, double tail) {
   return p_right <= tail ? Verdict::kFails : Verdict::kUndecided;
 }
 
-bool has_any(const Draws& draws) {
-  if (!draws.has_splits) {
-    return !draws.units.empty();
+std::vector<std::vector<double>> means_by_split(const Draws& draws) {
+  std::vector<std::vector<double>> all;
+  if (draws.has_splits) {
+    for (const auto& [split, seeds] : by_split(draws)) {
+      all.push_back(means_of(seeds, seeds.size()));
+    }
+  } else {
+    for (const auto& [unit, values] : draws.units) {
+      all.push_back(values);
+    }
   }
-  return std::ranges::any_of(by_split(draws), [](const auto& entry) {
-    const Seeds& seeds = entry.second;
-    return std::ranges::none_of(means_of(seeds, seeds.size()), [](double mean) { return std::isnan(mean); });
+  std::erase_if(all, [](const std::vector<double>& means) {
+    return std::ranges::any_of(means, [](double mean) { return std::isnan(mean); });
   });
+  return all;
 }
+
+bool has_any(const Draws& draws) { return !means_by_split(draws).empty(); }
 
 std::optional<Evidence> evidence_of(const Draws& draws, const Statistic& statistic, double tail) {
   std::vector<double> numbers;
@@ -155,7 +164,7 @@ std::string interval_text(const Judgement& judgement, bool is_factor) {
 Judgements judge(const Evidence& evidence, const Range& expected) {
   Judgements judgements{judgement_of(evidence.general, expected), std::nullopt};
   Judgement& general = judgements.general;
-  const std::string drawn = counted(general.draws, evidence.has_splits ? "split" : "trial");
+  const std::string drawn = counted(general.draws, evidence.has_splits ? evidence.drawn : "trial");
   general.population = "over " + drawn;
   if (general.draws < (evidence.has_splits ? kFewestSplits : kFewestTrials)) {
     general.too_few = drawn;
@@ -164,7 +173,7 @@ Judgements judge(const Evidence& evidence, const Range& expected) {
   if (evidence.here) {
     judgements.here = judgement_of(*evidence.here, expected);
     judgements.here->population =
-        evidence.splits == 1 ? "on this split" : fmt::format("on these {} splits", evidence.splits);
+        evidence.splits == 1 ? "on this " + evidence.drawn : "on these " + counted(evidence.splits, evidence.drawn);
   }
   return judgements;
 }

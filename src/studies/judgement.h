@@ -55,8 +55,12 @@ struct Evidence {
   std::optional<measures::Estimate> here = {};  // on these very splits
   bool has_splits = true;
   int splits = 0;
-  int seeds = 0;  // units
+  int seeds = 0;                // units
+  std::string drawn = "split";  // what a split is called
 };
+
+// The means over seeds at each place, of every split, or trial, that has them all.
+std::vector<std::vector<double>> means_by_split(const Draws& draws);
 
 // Whether some split, or trial, has a number at every place.
 bool has_any(const Draws& draws);

@@ -32,19 +32,23 @@ using Selector = std::map<std::string, std::vector<std::string>>;
 
 // The axis of the numbers of restarts.
 inline constexpr auto kRestarts = "restarts";
+// Panels that show one measure each.
+inline constexpr auto kMeasureAxis = "measure";
 
 struct Figure {
-  enum class Kind { kLines, kBars, kHeatmap, kFlopTable };
+  enum class Kind { kLines, kBars, kHeatmap, kVotes, kCurves, kFlopTable };
   std::string id;     // "F3"
   std::string paper;  // "Figure 3"
   std::string title;
   std::string about;
   Kind kind = Kind::kLines;
-  std::string x;       // axes; empty where there is none
+  std::string x;       // axes; empty where there is none. Of curves: the number that says where on the curve a point is
   std::string y;       // of a heat map
   std::string panel;   // side by side
   std::string row;     // below each other
   std::string series;  // one line or bar each
+  bool even = false;   // numbers on x stand at equal distances
+  // Of votes: the first one that all contestants have.
   std::vector<std::string> measures;
   Selector where;
   std::optional<std::vector<std::string>> tune;  // instead of the study's
@@ -54,20 +58,24 @@ struct Figure {
 
 // One sentence that numbers can contradict. claims.h says what each kind computes.
 struct Check {
-  enum class Kind { kCompare, kTrend, kValue, kReaches, kTracks, kBestAt, kEvery, kFlopTable };
+  enum class Kind { kCompare, kTrend, kVotes, kValue, kReaches, kTracks, kBestAt, kEvery, kFlopTable };
   enum class Expect { kGreater, kLess, kAtLeast, kAtMost, kComparable };
   Kind kind = Kind::kCompare;
   Expect expect = Expect::kGreater;
-  std::vector<Selector> sides;  // compare, reaches: two of them; otherwise one
+  std::vector<Selector> sides;  // compare, reaches: two of them; votes: two or more; trend: one or two; otherwise one
   std::string measure;
+  std::vector<std::string> measures;    // votes: the first one that all sides have
   std::string other_measure;            // tracks
   std::string along;                    // trend, reaches
+  bool even = false;                    // trend: as if numbers along the axis stood at equal distances
   double level = 95;                    // reaches
+  bool as_factor = false;               // compare, trend: of logarithms, as measures that span orders of magnitude are
   double threshold = 0;                 // what the statistic is compared with
   double margin = 0;                    // of at_least, at_most and comparable
   std::map<std::string, double> given;  // every: runs with these measures ...
   std::map<std::string, double> then;   // ... have these
   Selector best;                        // best_at
+  Selector where;                       // besides the claim's
   std::string text;                     // in words, instead of the ones made from the above
 
   friend bool operator==(const Check&, const Check&) = default;

@@ -88,6 +88,7 @@ void check_series(const Study& study) {
         check_selector(study, what, side, known);
       }
       check_selector(study, what, check.best, known);
+      check_selector(study, what, check.where, known);
     }
   }
   check_selector(study, "the gallery", study.gallery, known);

@@ -50,6 +50,9 @@ class Readme : public test::ProgramTest {
     if (line.find("study run boolean") != std::string::npos) {
       line += " epochs=2 ratio=0.5 lr=0.1";
     }
+    if (line.find("study run rules-") != std::string::npos) {
+      line += " iterations=5 evaluate_every=5 test_samples=20 task_seed=0";
+    }
     line = replaced(line, " --figures out", "");
     line = replaced(line, "nets/ID.safetensors", "$(ls nets/*.safetensors | head -n 1)");
     return replaced(line, "--run ID", "--run $(sed -n 2p results/boolean-quick/csv/runs.csv | cut -d , -f 1)");

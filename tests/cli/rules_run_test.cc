@@ -120,7 +120,7 @@ claims:
 )");
   const std::string text = output({"study", "run", "mine.yaml", "--out", "out"});
   EXPECT_NE(text.find("20 runs"), std::string::npos) << text;
-  EXPECT_NE(text.find("over 5 splits"), std::string::npos) << text;
+  EXPECT_NE(text.find("over 5 task seeds"), std::string::npos) << text;
   EXPECT_NE(text.find("1 claims: 1 hold"), std::string::npos) << text;
   // A run of it again, to the same bits.
   output({"export", "out", "--csv"});
@@ -130,17 +130,70 @@ claims:
 }
 
 TEST_F(RulesRun, BadInput) {
-  const std::string small = "train --task rules-mlp --model modular ";
+  const std::string small = "train --save nets --csv runs.csv --task rules-mlp --model modular ";
+  const std::string sets = "train --save nets --csv runs.csv --task rules-mha --model modular ";
+  const std::string sequences = "train --save nets --csv runs.csv --task rules-rnn --model modular ";
   expect_refused(small + "--rules 0", {"rules", "'0'"});
+  expect_refused(small + "--rules -2", {"rules", "'-2'"});
+  expect_refused(small + "--rules 257", {"rules", "'257'"});
+  expect_refused(small + "--rules two", {"rules", "'two'"});
   expect_refused(small + "--modules 0", {"modules", "'0'"});
   expect_refused(small + "--rules 32 --width 4", {"without units"});
-  expect_refused("train --task rules-mha --model modular --rules 3 --width 4", {"heads"});
-  expect_refused("train --task rules-mha --model modular --length 1", {"length 1"});
+  expect_refused(small + "--modules 32 --width 4", {"without units"});
+  expect_refused(small + "--width 0", {"width", "'0'"});
+  expect_refused(sequences + "--rules 64 --width 1", {"without units"});
+  expect_refused(sets + "--rules 3 --width 4", {"heads"});
+  expect_refused("train --task rules-mha --model monolithic --rules 3 --width 4", {"heads"});
+  expect_refused(sets + "--length 1", {"length 1"});
+  expect_refused(sets + "--length 0", {"length", "'0'"});
+  expect_refused(sets + "--search 3", {"search", "'3'"});
   expect_refused(small + "--length 4", {"--length"});
   expect_refused(small + "--batch-size 0", {"batch_size"});
   expect_refused(small + "--iterations 0", {"iterations"});
+  expect_refused(small + "--evaluate-every 0", {"evaluate_every"});
+  expect_refused(small + "--test-samples 0", {"test_samples"});
+  expect_refused(small + "--lr -1", {"lr"});
+  expect_refused(small + "--lr nan", {"lr"});
+  expect_refused(small + "--clip -1", {"clip"});
+  expect_refused(small + "--task-seed -1", {"task_seed"});
+  expect_refused(sequences + "--dim 0", {"dim"});
+  expect_refused(sequences + "--order 0", {"order"});
+  expect_refused(small + "--task-type sorting", {"regression", "classification"});
   expect_refused("train --task rules-mlp --model dense", {"rules-mlp", "monolithic", "dense"});
   expect_refused("train --task rules-mlp --model monolithic --modules 3", {"--modules"});
+}
+
+TEST_F(RulesRun, MisspeltTasksAreToldTheNearest) {
+  for (const char* model : {"modular", "gt-modular", "dense"}) {
+    expect_refused(std::string("train --task rules-mlpp --model ") + model,
+                   {"rules-mlpp", "did you mean 'rules-mlp'?"});
+  }
+  expect_refused("train --task rule-rnn --model modular", {"did you mean 'rules-rnn'?"});
+  expect_refused("train --task depht2 --model modular", {"did you mean 'depth2'?"});
+  expect_refused("flops --task rules-mhaa --model modular", {"did you mean 'rules-mha'?"});
+  expect_refused("graph rules-mlp", {"rules-mlp", "no graph", "train"});
+  EXPECT_NE(output({"graph"}).find("  rules-rnn "), std::string::npos);
+  const std::string help = output({"train", "--task", "rules-mlp", "--help"});
+  EXPECT_NE(help.find("--modules"), std::string::npos) << help;
+}
+
+// Of one rule or one module there is nothing to say, which counts as 0.
+TEST_F(RulesRun, OneRuleOrOneModule) {
+  const std::string tiny = " --width 4 --iterations 2 --batch-size 4 --test-samples 20";
+  for (const char* counts : {"--rules 1", "--rules 3 --modules 1"}) {
+    const nlohmann::json last = runs(std::string("--task rules-mlp --model modular ") + counts + tiny)[0]["last"];
+    for (const char* measure : {"collapse_avg", "collapse_worst", "imi", "entropy"}) {
+      EXPECT_EQ(last[measure], 0) << counts << " " << measure;
+    }
+    EXPECT_TRUE(last["alignment"].is_number()) << counts;
+  }
+}
+
+TEST_F(RulesRun, ADivergedRunIsRecordedAsSuch) {
+  const nlohmann::json run = runs(
+      "--task rules-mlp --model monolithic --rules 2 --width 4 --iterations 40 --evaluate-every 10 --batch-size 8 "
+      "--test-samples 20 --lr 1e6")[0];
+  EXPECT_EQ(run["diverged"], true) << run;
 }
 
 }  // namespace

@@ -415,6 +415,33 @@ TEST_F(StudyTest, EveryBuiltInStudyRunsToItsReport) {
   }
 }
 
+// Five steps teach nothing either; curves and contests are there.
+TEST_F(StudyTest, EveryStudyOnRulesRunsToItsReport) {
+  for (const std::string name : {"rules-mlp", "rules-mha", "rules-rnn"}) {
+    const std::string said =
+        output({"study", "run", name, "--preset", "quick", "--out", name, "iterations=5", "evaluate_every=5",
+                "test_samples=100", "task_seed=0,1", "batch_size=8", "rules=2,8"});
+    EXPECT_NE(said.find("far from the paper"), std::string::npos) << "what the preset does otherwise";
+    EXPECT_NE(said.find("2 task seeds"), std::string::npos);
+    EXPECT_EQ(said.find("split"), std::string::npos) << said;
+    const json data = json_output({"report", name, "--json"});
+    EXPECT_TRUE(data["overview"]["missing"].empty()) << name;
+    for (const json& figure : data["figures"]) {
+      for (const json& measure : figure["measures"]) {
+        EXPECT_TRUE(std::ranges::any_of(
+            figure["rows"],
+            [&](const json& row) { return row["values"].contains(measure["name"].get<std::string>()); }))
+            << name << " " << figure["id"] << " " << measure["name"];
+      }
+    }
+    for (const json& claim : data["claims"]) {
+      for (const json& check : claim["checks"]) {
+        EXPECT_NE(check["verdict"], "no data") << name << " " << check["text"];
+      }
+    }
+  }
+}
+
 TEST_F(StudyTest, BadCommandLines) {
   expect_refused("study rnu boolean", {"'rnu'", "did you mean 'run'?"});
   expect_refused("study run", {"name a study", "modlab study run boolean"});

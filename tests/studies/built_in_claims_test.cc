@@ -2,11 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <set>
 
 #include "experiments/images/images.h"
+#include "experiments/rules/rules.h"
 #include "experiments/sculpt/sculpt.h"
 #include "studies/study.h"
 #include "studies/study_plan.h"
@@ -23,8 +25,11 @@ class BuiltInClaims : public testing::TestWithParam<std::string> {
   BuiltInClaims() : study_(load_study(GetParam())) {
     // Splits and seeds add nothing to what there is.
     apply_override(study_, "split_seed=40");
+    apply_override(study_, "task_seed=0");
     apply_override(study_, "seed=0");
-    plan_ = plan_study(study_, "paper");
+    // A question that no paper asks has no paper's grid.
+    full_ = std::ranges::count(study_.presets, "paper", &Preset::name) > 0 ? "paper" : "standard";
+    plan_ = plan_study(study_, full_);
     quick_ = plan_study(study_, "quick");
     for (const PlannedRun& run : plan_.runs) {
       runs_.push_back(&run);
@@ -82,6 +87,16 @@ class BuiltInClaims : public testing::TestWithParam<std::string> {
       EXPECT_FALSE(values(runs, axis).contains("")) << who << ": " << axis << " means nothing to some runs";
     }
   }
+  // Losses of numbers, losses of classes and errors are no average: whoever looks at one looks at one type of task.
+  void expect_one_type(const std::string& measure, const std::vector<const PlannedRun*>& runs,
+                       const std::vector<std::string>& axes, const std::string& who) const {
+    const bool is_apart = measure.find("loss") != std::string::npos || measure.find("error") != std::string::npos;
+    const bool is_axis = std::ranges::find(axes, "task_type") != axes.end();
+    if (on_rules() && is_apart && !is_axis) {
+      EXPECT_EQ(values(runs, "task_type").size(), 1U) << who << ": " << measure << " of two types of task";
+    }
+  }
+  bool on_rules() const { return plan_.runs.front().run.kind == &experiments::rules(); }
   // That some of the runs have the measure at all.
   void expect_measure(const std::string& name, const std::vector<const PlannedRun*>& runs,
                       const std::string& who) const {
@@ -93,6 +108,12 @@ class BuiltInClaims : public testing::TestWithParam<std::string> {
       if (std::ranges::find(run->run.kind->measures(), name, &experiments::Measure::name) ==
           run->run.kind->measures().end()) {
         return false;
+      }
+      if (run->run.kind == &experiments::rules()) {
+        const bool of_modules =
+            std::set<std::string>{"collapse_avg", "collapse_worst", "alignment", "adaptation", "imi"}.contains(name);
+        return (!of_modules || run->run.values.text("model") != "monolithic") &&
+               (name.find("error") == std::string::npos || run->run.values.text("task_type") == "classification");
       }
       const auto suite = tasks::cached_task(run->run.values.text("task"));
       const bool has_modules = !without_modules.contains(run->run.values.text("model"));
@@ -116,6 +137,7 @@ class BuiltInClaims : public testing::TestWithParam<std::string> {
   void check_claims() const;
 
   Study study_;
+  std::string full_;
   StudyPlan plan_, quick_;
   std::vector<const PlannedRun*> runs_;
 };
@@ -123,9 +145,10 @@ class BuiltInClaims : public testing::TestWithParam<std::string> {
 TEST_P(BuiltInClaims, HasItsPresetsFiguresAndClaims) {
   EXPECT_EQ(study_.name, GetParam());
   EXPECT_EQ(study_.default_preset, "quick");
-  // A hundred seeds of networks on images would take months.
+  // A hundred seeds of networks on images, or on rules, would take months.
   const bool on_images = plan_.runs.front().run.kind == &experiments::images();
-  for (const char* preset : {"quick", "paper", on_images ? "standard" : "deep"}) {
+  for (const std::string& preset :
+       {std::string("quick"), full_, std::string(on_images || on_rules() ? "standard" : "deep")}) {
     ASSERT_NE(find_preset(study_, preset), nullptr);
     EXPECT_FALSE(find_preset(study_, preset)->about.empty()) << preset;
   }
@@ -156,15 +179,25 @@ void BuiltInClaims::check_figures() const {
       continue;
     }
     const std::vector<const PlannedRun*> runs = matching(figure.where);
+    const bool curves = figure.kind == Figure::Kind::kCurves;
     expect_named_values(figure.where, {}, figure.id);
-    for (const std::string& axis : {figure.x, figure.y, figure.panel, figure.row, figure.series}) {
+    const std::vector<std::string> axes = {curves ? "" : figure.x, figure.y,
+                                           figure.panel == kMeasureAxis ? "" : figure.panel, figure.row, figure.series};
+    for (const std::string& axis : axes) {
       expect_axis(axis, runs, figure.id);
     }
     for (const std::string& measure : figure.measures) {
-      expect_measure(measure, runs, figure.id);
+      if (curves) {
+        EXPECT_NE(experiments::find_curve_measure(measure), nullptr) << figure.id;
+      } else {
+        expect_measure(measure, runs, figure.id);
+      }
+      if (figure.kind != Figure::Kind::kVotes) {
+        expect_one_type(measure, runs, axes, figure.id);
+      }
     }
-    if (plan_.runs.front().run.kind == &experiments::sculpt()) {
-      continue;  // trials are pooled over widths, each with its own published rate and batch size
+    if (plan_.runs.front().run.kind == &experiments::sculpt() || on_rules()) {
+      continue;  // pooled over widths, and over searches, as published
     }
     // A point is one cell: runs that differ in something that is neither drawn nor tuned would be averaged.
     const std::vector<std::string>& tune = figure.tune ? *figure.tune : study_.analysis.tune;
@@ -199,9 +232,17 @@ void BuiltInClaims::check_claims() const {
         continue;
       }
       std::vector<std::set<std::string>> keys;
+      Selector where = claim.where;
+      for (const auto& [axis, named] : check.where) {
+        where[axis] = named;
+      }
+      expect_named_values(where, {}, who);
       for (const Selector& side : check.sides) {
-        const std::vector<const PlannedRun*> runs = matching(side, claim.where);
-        expect_named_values(side, claim.where, who);
+        const std::vector<const PlannedRun*> runs = matching(side, where);
+        expect_named_values(side, where, who);
+        if (check.kind != Check::Kind::kVotes) {
+          expect_one_type(check.measure, runs, {}, who);
+        }
         if (!check.measure.empty()) {
           expect_measure(check.measure, runs, who);
         }
@@ -215,7 +256,7 @@ void BuiltInClaims::check_claims() const {
         }
         expect_axis(check.along, runs, who);
         if (!claim.each.empty()) {
-          EXPECT_EQ(values(runs, claim.each), values(matching(claim.where), claim.each)) << who;
+          EXPECT_EQ(values(runs, claim.each), values(matching(where), claim.each)) << who;
         }
         // What the sides share: they must meet somewhere.
         std::set<std::string>& own = keys.emplace_back();
@@ -228,9 +269,9 @@ void BuiltInClaims::check_claims() const {
           own.insert(key);
         }
       }
-      if (check.kind == Check::Kind::kCompare) {
-        EXPECT_EQ(keys.at(0), keys.at(1)) << who << ": the sides do not meet";
-        EXPECT_NE(check.sides[0], check.sides[1]) << who;
+      for (std::size_t side = 1; side < keys.size(); ++side) {
+        EXPECT_EQ(keys.at(0), keys.at(side)) << who << ": the sides do not meet";
+        EXPECT_NE(check.sides[0], check.sides[side]) << who;
       }
       if (check.kind == Check::Kind::kTracks) {
         EXPECT_GE(keys.at(0).size(), 3U) << who;
@@ -244,6 +285,12 @@ void BuiltInClaims::check_claims() const {
       // A default margin is in points; of other units the file must say how much.
       if (allows && check.kind != Check::Kind::kEvery && experiments::find_measure(check.measure)->log) {
         EXPECT_LT(check.margin, 1) << who << ": logarithms within a factor of ten";
+      }
+      // What a point of accuracy is, a loss is not: it is as small as training is long.
+      if (allows && on_rules()) {
+        const bool is_share = experiments::find_measure(check.measure)->domain == std::pair(0.0, 1.0);
+        EXPECT_TRUE(check.as_factor || is_share) << who << ": a margin of a loss or an error is a factor";
+        EXPECT_LE(check.margin, check.as_factor ? std::log10(1.5) : 0.05) << who;
       }
     }
   }
@@ -292,11 +339,71 @@ std::string test_name(const testing::TestParamInfo<std::string>& info) {
 
 INSTANTIATE_TEST_SUITE_P(All, BuiltInClaims, testing::ValuesIn(builtin_study_names()), test_name);
 
-TEST(BuiltInStudies, AreTheThirteen) {
+TEST(BuiltInStudies, AreTheSeventeen) {
   EXPECT_EQ(builtin_study_names(),
             (std::vector<std::string>{"boolean", "learning-rates", "mnist", "module-counts", "module-input-size",
-                                      "multi-task", "no-structure", "restarts", "sculpt-levels", "sculpt-overlap",
-                                      "sculpt-structure", "sculpt-validation", "selection"}));
+                                      "multi-task", "no-structure", "restarts", "rules-mha", "rules-mlp", "rules-rnn",
+                                      "rules-routing", "sculpt-levels", "sculpt-overlap", "sculpt-structure",
+                                      "sculpt-validation", "selection"}));
+}
+
+// Every family of networks on rules has the claims of Figures 3 to 7 and of the text.
+TEST(BuiltInStudies, OnRulesHaveTheSameClaims) {
+  const std::set<std::string> published = {"F3a", "F3b", "F4a", "F4b", "F4c", "F4d", "F4e", "F4f", "F5a", "F5b",
+                                           "F5c", "F5d", "F6a", "F6b", "F7a", "T1",  "T2",  "T3",  "T4"};
+  for (const char* name : {"rules-mlp", "rules-mha", "rules-rnn"}) {
+    std::set<std::string> claims;
+    for (const Claim& claim : load_study(name).claims) {
+      claims.insert(claim.id);
+    }
+    EXPECT_EQ(claims, published) << name;
+  }
+}
+
+// Where an encoder cannot carry a token, or a memory the state, no network can succeed: such widths are only where a
+// preset says so.
+TEST(BuiltInStudies, OnRulesLeaveOutWidthsAtWhichNoNetworkCanSucceed) {
+  for (const char* preset : {"quick", "standard", "paper"}) {
+    for (const PlannedRun& run : plan_study(load_study("rules-mha"), preset).runs) {
+      EXPECT_GE(std::stoi(run.run.values.text("width")), 4 * std::stoi(run.run.values.text("rules"))) << preset;
+    }
+  }
+  // Units that the cells of a mixture share, at widths 32 and 128.
+  const std::map<std::string, std::map<std::string, int>> memory = {
+      {"32", {{"2", 91}, {"4", 62}, {"8", 41}, {"16", 26}, {"32", 15}}},
+      {"128", {{"2", 365}, {"4", 249}, {"8", 164}, {"16", 104}, {"32", 63}}}};
+  for (const char* preset : {"quick", "standard", "paper"}) {
+    for (const PlannedRun& run : plan_study(load_study("rules-rnn"), preset).runs) {
+      EXPECT_LT(std::stoi(run.run.values.text("dim")),
+                memory.at(run.run.values.text("width")).at(run.run.values.text("rules")))
+          << preset;
+    }
+  }
+}
+
+// A thousand runs of a hundred thousand steps.
+TEST(BuiltInStudies, OnSumsHaveThePublishedGrid) {
+  const StudyPlan plan = plan_study(load_study("rules-mlp"), "paper");
+  EXPECT_EQ(different_runs(plan), 1000U);
+  for (const PlannedRun& run : plan.runs) {
+    EXPECT_EQ(run.run.values.text("iterations"), "100000");
+    EXPECT_EQ(run.run.values.text("lr"), "0.0001");
+    EXPECT_EQ(run.run.values.text("batch_size"), "256");
+  }
+}
+
+// What a preset does otherwise than the paper it says.
+TEST(BuiltInStudies, OnRulesSayHowTheyDeviate) {
+  for (const char* name : {"rules-mlp", "rules-mha", "rules-rnn"}) {
+    const Study study = load_study(name);
+    for (const char* preset : {"quick", "standard"}) {
+      const std::string& about = find_preset(study, preset)->about;
+      const experiments::Values& values = plan_study(study, preset).runs.front().run.values;
+      for (const std::string& said : {values.text("lr"), "width " + values.text("width"), std::string("instead of")}) {
+        EXPECT_NE(about.find(said), std::string::npos) << name << " " << preset << ": " << said;
+      }
+    }
+  }
 }
 
 TEST(BuiltInStudies, CoverThePapersClaims) {
