@@ -1,10 +1,13 @@
-// node look.mjs KIND OUT.html: writes a sample report (finished, halfway, empty, hostile, digits, brokenDigits, sculpted
-// or brokenSculpted) with the bundle in dist/.
+// node look.mjs KIND OUT.html: writes a sample report (finished, halfway, empty, hostile, digits, brokenDigits, sculpted,
+// brokenSculpted, mixtures, brokenMixtures or contests) with the bundle in dist/.
 import { writeFileSync } from "node:fs";
 import { pageWith } from "../tests/web/browser.mjs";
 import { samples } from "../tests/web/sample.mjs";
+import { contestSamples } from "../tests/web/sample_contests.mjs";
 import { digitSamples } from "../tests/web/sample_digits.mjs";
+import { mixtureSamples } from "../tests/web/sample_mixtures.mjs";
 import { sculptedSamples } from "../tests/web/sample_sculpted.mjs";
 
 const [kind = "finished", out = "dist/sample.html"] = process.argv.slice(2);
-writeFileSync(out, pageWith({ ...samples, ...digitSamples, ...sculptedSamples }[kind]()));
+const all = { ...samples, ...digitSamples, ...sculptedSamples, ...mixtureSamples, ...contestSamples };
+writeFileSync(out, pageWith(all[kind]()));

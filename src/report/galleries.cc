@@ -4,6 +4,7 @@
 
 #include "report/gallery_bits.h"
 #include "report/gallery_images.h"
+#include "report/gallery_rules.h"
 #include "report/gallery_sculpted.h"
 
 namespace modlab::report {
@@ -19,12 +20,13 @@ struct KindGallery {
 };
 constexpr KindGallery kGalleries[] = {{"bits", "gallery", &gallery_bits},
                                       {"images", "gallery", &gallery_images},
-                                      {"sculpt", "sculpted", &gallery_sculpted}};
+                                      {"sculpt", "sculpted", &gallery_sculpted},
+                                      {"rules", "mixtures", &gallery_rules}};
 
 }  // namespace
 
 ordered_json galleries(const studies::Findings& findings, studies::Store& store) {
-  ordered_json sections = {{"gallery", ordered_json::array()}, {"sculpted", nullptr}};
+  ordered_json sections = {{"gallery", ordered_json::array()}, {"sculpted", nullptr}, {"mixtures", nullptr}};
   for (const experiments::Experiment* kind : findings.plan().kinds) {
     const auto found = std::ranges::find(kGalleries, kind->name(), &KindGallery::kind);
     if (found == std::end(kGalleries)) {

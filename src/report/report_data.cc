@@ -215,8 +215,9 @@ ordered_json report_data(const Findings& findings, const std::vector<studies::Cl
   json["overview"] = overview_json(findings, store);
   json["tasks"] = tasks_json(findings.plan());
   json["level"] = measures::kLevel;
+  json["drawn"] = findings.split_word();
   json["claims"] = claims_json(claims);
-  json["figures"] = figure_data(findings);
+  json["figures"] = figure_data(findings, store);
   json.update(galleries(findings, store));
   json["chosen"] = chosen_json(findings);
   return json;

@@ -60,9 +60,15 @@ std::string run_table(std::span<const RunRow> rows) {
   std::vector<const Run*> runs;
   std::ranges::transform(rows, std::back_inserter(runs), &RunRow::run);
   const std::vector<std::string> settings = speaking_settings(runs, false);
+  std::set<std::string_view> there;
+  for (const RunRow& row : rows) {
+    for (const auto& [name, number] : *row.numbers) {
+      there.insert(name);
+    }
+  }
   std::vector<std::string> measures;
   for (const experiments::Measure& measure : experiments::all_measures()) {
-    if (std::ranges::any_of(rows, [&](const RunRow& row) { return row.numbers->contains(measure.name); })) {
+    if (there.contains(measure.name)) {
       measures.push_back(measure.name);
     }
   }

@@ -6,6 +6,7 @@
 #include "core/errors.h"
 #include "entry.h"
 #include "io/sqlite.h"
+#include "report/gallery_rules.h"
 #include "report/report_data.h"
 #include "report/tables.h"
 #include "small_images.h"
@@ -26,7 +27,9 @@ constexpr auto kStudy =
     "name: fuzzed\ntitle: Fuzzed\ntune: none\nparameters: {seed: [0, 1]}\ngrids:\n"
     "  - {series: bits, parameters: {task: A+B, model: modular-shared, epochs: 3}}\n"
     "  - {series: sculpted, parameters: {model: sculpted, task: sculpt/4-1-4, hidden: \"6\", epochs: 5, unit_steps: "
-    "\"70\", edge_steps: \"2.5\", prune_threshold: 50}}\n";
+    "\"70\", edge_steps: \"2.5\", prune_threshold: 50}}\n"
+    "  - {series: rules, parameters: {task: rules-mlp, model: [modular, monolithic], rules: 2, width: 8, "
+    "iterations: 4, evaluate_every: 2, batch_size: 4, test_samples: 64}}\n";
 constexpr auto kRest =
     "figures: [{id: F, title: All, x: series, measures: [test_accuracy, edges, flops]}]\n"
     "claims: [{id: C, text: More., checks: [{value: bits, measure: test_accuracy, expect: at_least}]}]\n";
@@ -118,6 +121,8 @@ void spoil(Database& database, Bytes& bytes) {
                                            {"results", "best_epoch", "run"},
                                            {"results", "train_rows", "run"},
                                            {"results", "edges", "run"},
+                                           {"results", "id_loss", "run"},
+                                           {"results", "best_iteration", "run"},
                                            {"blobs", "data", "run"},
                                            {"blobs", "name", "run"},
                                            {"blobs", "run", "run"},
@@ -201,6 +206,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const modlab::studies::Findings& findings = opened.findings();
     const auto claims = modlab::studies::evaluate_claims(findings);
     ask([&] { modlab::report::report_data(findings, claims, opened.store()); });
+    // Other kinds may have been found damaged before this one.
+    ask([&] { modlab::report::gallery_rules(findings, opened.store()); });
     ask([&] { modlab::report::runs_csv(findings); });
     for (const modlab::studies::Record& record : findings.records()) {
       const modlab::experiments::Run& run = record.run->run;

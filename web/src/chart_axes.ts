@@ -1,7 +1,7 @@
 // Scales and axes that all panels of a chart share.
 import type { ChartFigure, Mark, Point } from "./chart_points";
 import { axisValues } from "./chart_points";
-import type { Spec } from "./chart_options";
+import type { Place, Spec } from "./chart_options";
 import { axisTitle } from "./chart_options";
 import { capital } from "./format";
 import type { Measure } from "./report";
@@ -14,6 +14,11 @@ export function valueDomain(
   baselines: number[],
   fromZero: boolean,
 ): [number, number] {
+  if (measure.domain && measure.unit === "%" && !measure.higher_is_better && points.length) {
+    // Of errors that are small the upper end of the scale is far away.
+    const most = Math.max(...points.map((point) => point.high ?? point.mean), ...baselines);
+    return [measure.domain[0], Math.min(Math.max(most * 1.05, 1), measure.domain[1])];
+  }
   if (measure.domain && (measure.unit !== "%" || fromZero || !points.length)) {
     return measure.domain;
   }
@@ -79,7 +84,16 @@ export function xEncoding(figure: ChartFigure, showTitle: boolean, bars: boolean
     field: "x",
     type: "quantitative",
     scale: { domain: [Math.min(...numbers), Math.max(...numbers)], zero: false, nice: false, padding: 10 },
-    axis: { title, values: numbers.length <= 12 ? numbers : undefined, format: ".6~g", labelOverlap: true },
+    axis: {
+      title,
+      values: numbers.length <= 12 ? numbers : undefined,
+      // Steps of a training are many.
+      ...(figure.kind === "curves"
+        ? { format: "~s", labelExpr: "datum.value === 0 ? '0' : datum.label" }
+        : { format: ".6~g" }),
+      tickCount: Math.max(2, Math.floor(width / 60)),
+      labelOverlap: true,
+    },
   };
 }
 
@@ -89,12 +103,14 @@ function inLines(title: string, length: number): string | string[] {
   return title.length * 5.6 <= length + 16 || middle < 0 ? title : [title.slice(0, middle), title.slice(middle + 1)];
 }
 
-export function yEncoding(measure: Measure, domain: [number, number], leftmost: boolean, height: number): Spec {
+export function yEncoding(place: Place, domain: [number, number]): Spec {
+  const { measure } = place.options;
+  const titled = place.leftmost && !place.figure.by_measure; // otherwise the panel says what it shows
   // Narrower scales than a factor of a thousand have room for 2 and 5 between the powers of ten.
   const decades = measure.log ? Math.log10(domain[1] / domain[0]) : 0;
   const axis: Spec = {
-    title: leftmost ? inLines(axisTitle(measure), height) : null,
-    labels: leftmost,
+    title: titled ? inLines(axisTitle(measure), place.sizes.height) : null,
+    labels: place.leftmost || place.scaled,
     grid: true,
   };
   if (measure.log) {
@@ -106,7 +122,7 @@ export function yEncoding(measure: Measure, domain: [number, number], leftmost: 
     )
       .flat()
       .filter((value) => value >= domain[0] * 0.999 && value <= domain[1] * 1.001);
-    axis.format = "~s";
+    axis.format = domain[0] < 1 ? "~g" : "~s";
   }
   return {
     field: "mean",

@@ -1,6 +1,6 @@
-// The dashed line of what guessing reaches on the rows that an accuracy is about, with a label that keeps out of the way.
+// The dashed line of what networks are held against, such as guessing, with a label that keeps out of the way.
 import type { ChartFigure, Mark, Panel } from "./chart_points";
-import { axisValues } from "./chart_points";
+import { axisValues, isBars } from "./chart_points";
 import type { ChartOptions, Place, Spec } from "./chart_options";
 import type { Baseline, Measure } from "./report";
 import { isNumber } from "./report";
@@ -23,7 +23,7 @@ function scalesOf(figure: ChartFigure, domain: [number, number], size: { width: 
     figure.rows.map((row) => row.x),
   );
   const numbers = values.filter(isNumber);
-  const even = figure.kind === "bars" || figure.x.ordinal || numbers.length < values.length;
+  const even = isBars(figure) || figure.x.ordinal || numbers.length < values.length;
   const [first, last] = [Math.min(...numbers), Math.max(...numbers)];
   const share = (x: Mark): number =>
     even ? (values.indexOf(x) + 0.5) / values.length : last > first ? (Number(x) - first) / (last - first) : 0.5;
@@ -35,7 +35,7 @@ function scalesOf(figure: ChartFigure, domain: [number, number], size: { width: 
 
 // Where the panel's lines or bars run.
 function linePixels(figure: ChartFigure, panel: Panel, scales: Scales, height: number, options: ChartOptions): Pixel[] {
-  const bars = figure.kind === "bars";
+  const bars = isBars(figure);
   const pixels: Pixel[] = [];
   for (const series of new Set(panel.points.map((point) => point.series))) {
     if (options.hidden.includes(series) && options.file) {
@@ -79,7 +79,7 @@ function heightAt(line: Pixel[], x: number): number {
 }
 
 // The place along a dashed line where a label of that length covers the fewest other lines; the right end if it can.
-function quietSide(lines: Pixel[], dashed: Pixel[], length: number, width: number): Side {
+function quietSide(lines: Pixel[], dashed: Pixel[], length: number, width: number, height: number): Side {
   const places = [
     { x: width, align: "right", from: width - length },
     { x: 0, align: "left", from: 0 },
@@ -94,6 +94,9 @@ function quietSide(lines: Pixel[], dashed: Pixel[], length: number, width: numbe
       // Clear of the dashed line itself, wherever it goes beneath the label.
       const y = above ? Math.min(...along) : Math.max(...along);
       const [top, bottom] = above ? [y - 16, y + 2] : [y - 2, y + 17];
+      if (above ? top < -4 : bottom > height) {
+        continue; // there the panel has its title, or the axis its numbers
+      }
       const covered = lines.filter(
         (pixel) => pixel.x > from - 4 && pixel.x < from + length + 4 && pixel.y > top && pixel.y < bottom,
       ).length;
@@ -107,17 +110,25 @@ function quietSide(lines: Pixel[], dashed: Pixel[], length: number, width: numbe
 }
 
 // One value everywhere is said in the label.
-function labelOf(line: Baseline): string {
+function labelOf(line: Baseline, measure: Measure): string {
+  const name = line.label || "guessing";
   const [first, ...rest] = line.points.map((point) => point.value);
-  const constant = first !== undefined && rest.every((value) => Math.abs(value - first) < 0.05);
-  return constant ? `guessing: ${Number(first.toFixed(1))} %` : "guessing";
+  const percent = measure.unit === "%";
+  const constant = first !== undefined && rest.every((value) => Math.abs(value - first) < (percent ? 0.05 : 0.0005));
+  return constant ? `${name}: ${percent ? `${Number(first.toFixed(1))} %` : Number(first.toFixed(3))}` : name;
+}
+
+// What is outside a scale by the rounding of a formula is on its edge.
+function keptWithin(value: number, [low, high]: [number, number]): number {
+  const room = (high - low) * 1e-5;
+  return value > high && value < high + room ? high : value < low && value > low - room ? low : value;
 }
 
 function dashedLine(points: Baseline["points"], place: Place, x: Spec): Spec {
   const look = { strokeDash: [3, 3], color: place.options.look.muted, opacity: 0.75, strokeWidth: 1 };
   const data = { values: points };
   const y = { field: "value", type: "quantitative" };
-  if (place.figure.kind === "bars") {
+  if (isBars(place.figure)) {
     // As wide as the bars that it is held against.
     return {
       data,
@@ -140,6 +151,7 @@ export function baselineLayers(place: Place, domain: [number, number], x: Spec):
   const labels: Spec[] = [];
   for (const line of baselinesOf(figure, options.measure)) {
     const points = line.points
+      .map((point) => ({ ...point, value: keptWithin(point.value, domain) }))
       .filter((point) => point.value >= domain[0] && point.value <= domain[1])
       .map((point) => ({ ...point, place: scales.across(point.x) }))
       .sort((one, other) => one.place - other.place);
@@ -148,8 +160,12 @@ export function baselineLayers(place: Place, domain: [number, number], x: Spec):
     }
     lines.push(dashedLine(points, place, x));
     const dashed = points.map((point) => ({ x: point.place, y: scales.down(point.value) }));
-    const label = labelOf(line);
-    const side = quietSide(pixels, dashed, label.length * 5.4, width);
+    const label = labelOf(line, options.measure);
+    // A line along the foot of the bars has its words above them.
+    const atFoot = isBars(figure) && points.every((point) => point.value < domain[0] + 0.02 * (domain[1] - domain[0]));
+    const side: Side = atFoot
+      ? { x: width, y: 14, align: "right", above: true }
+      : quietSide(pixels, dashed, label.length * 5.4, width, height);
     const text = {
       type: "text",
       align: side.align,

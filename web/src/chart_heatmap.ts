@@ -21,6 +21,21 @@ export function heatmapHeight(figure: ChartFigure): number {
   );
 }
 
+// How wide the names of the rows may be: on a phone they must not take the picture's place.
+const kNarrowNames = 70;
+export function heatmapNames(figure: ChartFigure, width: number): number {
+  const names = axisValues(
+    figure.y,
+    figure.rows.map((row) => row.y),
+  );
+  const longest = Math.max(...names.map((name) => 6.2 * String(name).length), kNarrowNames);
+  return width < 640 ? kNarrowNames : Math.min(longest, 230);
+}
+// What that is more than any axis takes.
+export function heatmapExtra(figure: ChartFigure, width: number): number {
+  return 14 + heatmapNames(figure, width) - kNarrowNames;
+}
+
 function valueSpan(values: number[], measure: Measure): [number, number] {
   if (measure.is_share && measure.domain) {
     return measure.domain;
@@ -77,7 +92,7 @@ export function heatmapPanel(place: Place): Spec {
       domain: false,
       ticks: false,
       grid: false,
-      labelLimit: 70,
+      labelLimit: heatmapNames(figure, place.options.width),
     },
   };
   const longest = Math.max(...cells.map((cell) => cell.text.length), 4);

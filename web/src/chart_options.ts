@@ -31,6 +31,7 @@ export interface Place {
   points: Point[]; // of all panels, which share their scales
   sizes: Sizes;
   leftmost: boolean; // has the axis on its left
+  scaled: boolean; // has a scale of its own, and so its numbers
   lowest: boolean; // has no panel below it
   options: ChartOptions;
 }

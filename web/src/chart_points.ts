@@ -14,6 +14,7 @@ export function isChart(figure: Figure): figure is ChartFigure {
 
 export interface Point {
   key: number; // its place in figure.rows
+  measure: string;
   series: string;
   x: Mark;
   y: Mark;
@@ -31,9 +32,30 @@ export interface Panel {
 
 export const kOnlySeries = "all";
 
+// Lines through points, however many.
+export function isLines(figure: Figure): boolean {
+  return figure.kind === "lines" || figure.kind === "curves";
+}
+
+// Bars beside or on top of each other.
+export function isBars(figure: Figure): boolean {
+  return figure.kind === "bars" || figure.kind === "votes";
+}
+
+// The measures that are shown at once.
+export function measuresShown(figure: Figure, chosen: Measure): Measure[] {
+  return figure.by_measure ? figure.measures : [chosen];
+}
+
 // Where there is one split, the error within it is all there is.
 export function hasSplits(figure: Figure): boolean {
   return figure.rows.some((row) => Object.values(row.values).some((value) => isNumber(value?.between)));
+}
+
+// The error bands that a figure starts with: over seeds, or, of one seed each, between what was drawn.
+export function firstError(figure: Figure): ErrorKind {
+  const values = figure.rows.flatMap((row) => Object.values(row.values));
+  return values.some((value) => isNumber(value?.within)) ? "within" : hasSplits(figure) ? "between" : "none";
 }
 
 // The values of an axis in the order to show them: the given order first, then numbers by size, then names as they come.
@@ -65,7 +87,7 @@ export function pointsOf(figure: ChartFigure, measure: Measure, error: ErrorKind
     const [least, most] = measure.domain ?? [-Infinity, Infinity];
     const low = isNumber(half) ? Math.max(mean - half, least, measure.log ? mean / 20 : -Infinity) : null;
     const high = isNumber(half) ? Math.min(mean + half, most) : null;
-    return [{ key, series: row.series ?? kOnlySeries, x: row.x, y: row.y ?? "", mean, low, high }];
+    return [{ key, measure: measure.name, series: row.series ?? kOnlySeries, x: row.x, y: row.y ?? "", mean, low, high }];
   });
 }
 

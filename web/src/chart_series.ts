@@ -1,6 +1,6 @@
 // Series as lines with bands, as bars with whiskers, and in a file's legend.
 import type { ChartFigure, Panel } from "./chart_points";
-import { seriesOf } from "./chart_points";
+import { isBars, seriesOf } from "./chart_points";
 import type { ChartOptions, Spec } from "./chart_options";
 import { colourOf } from "./palette";
 
@@ -31,7 +31,28 @@ function shown(options: ChartOptions): Spec[] {
   return options.file ? [] : [{ filter: "indexof(hidden, datum.series) < 0" }];
 }
 
-export function lineLayers(panel: Panel, names: string[], x: Spec, y: Spec, options: ChartOptions): Spec[] {
+const kSignEvery = 8; // points of a curve
+
+// Points of curves are many and small. Some of them are drawn large, at other places for each series, so that these are
+// told apart without colour.
+function signs(panel: Panel, names: string[]): unknown[] {
+  return names.flatMap((name, at) =>
+    panel.points
+      .filter((point) => point.series === name)
+      .filter((_, place) => (place + 2 * at) % kSignEvery === kSignEvery - 1)
+      .map(({ key: _, ...point }) => point),
+  );
+}
+
+export function lineLayers(
+  panel: Panel,
+  names: string[],
+  x: Spec,
+  y: Spec,
+  options: ChartOptions,
+  curves: boolean,
+): Spec[] {
+  const size = options.file ? 30 : 36;
   const { colour, dash, shape } = seriesEncodings(names, options);
   const order = { field: "x", type: typeof panel.points[0]?.x === "number" ? "quantitative" : "nominal" };
   const ordered = x.type === "quantitative" ? { order } : {};
@@ -66,23 +87,41 @@ export function lineLayers(panel: Panel, names: string[], x: Spec, y: Spec, opti
     },
     {
       transform: shown(options),
-      mark: { type: "point", filled: true, size: options.file ? 30 : 36 },
+      mark: { type: "point", filled: true, size: curves ? 9 : size },
       encoding: { x, y, color: colour, shape, ...opacity(options, 1) },
     },
+    ...(curves
+      ? [
+          {
+            data: { values: signs(panel, names) },
+            transform: shown(options),
+            mark: { type: "point", filled: true, size },
+            encoding: { x, y, color: colour, shape, ...opacity(options, 1) },
+          },
+        ]
+      : []),
   ];
 }
 
-export function barLayers(names: string[], x: Spec, y: Spec, domain: [number, number], options: ChartOptions): Spec[] {
+// Beside each other where several series have a value at one place.
+export function barLayers(
+  names: string[],
+  x: Spec,
+  y: Spec,
+  domain: [number, number],
+  options: ChartOptions,
+  beside: boolean,
+): Spec[] {
   const { colour, shape } = seriesEncodings(names, options);
   const offset =
-    names.length > 1
+    names.length > 1 && beside
       ? { xOffset: { field: "series", type: "nominal", sort: names, scale: { paddingInner: 0.08 } } }
       : {};
   const { axis: _, ...scaleOnly } = y;
   return [
     {
       // A bar without height must not look like one that is missing.
-      transform: [...shown(options), { filter: "datum.mean === 0" }],
+      transform: [...shown(options), { filter: `abs(datum.mean) < ${(domain[1] - domain[0]) * 0.004}` }],
       mark: { type: "tick", orient: "horizontal", thickness: 3, yOffset: -1.5 },
       encoding: { x, y, ...offset, color: colour, ...opacity(options, 0.92) },
     },
@@ -123,9 +162,38 @@ export function barLayers(names: string[], x: Spec, y: Spec, domain: [number, nu
   ];
 }
 
+// Shares on top of each other, in the order of the series. In each that has room the point of its series, so that they are
+// told apart without colour.
+export function stackLayers(panel: Panel, names: string[], x: Spec, y: Spec, options: ChartOptions): Spec[] {
+  const { colour, shape } = seriesEncodings(names, options);
+  const heights = new Map<unknown, number>();
+  const pieces = [...panel.points]
+    .sort((one, other) => names.indexOf(one.series) - names.indexOf(other.series))
+    .map((point) => {
+      const from = heights.get(point.x) ?? 0;
+      heights.set(point.x, from + point.mean);
+      return { ...point, from, to: from + point.mean, middle: from + point.mean / 2 };
+    });
+  const { axis: _, ...scaleOnly } = y;
+  return [
+    {
+      data: { values: pieces.filter((piece) => piece.mean > 0) },
+      transform: shown(options),
+      mark: { type: "bar", stroke: options.look.paper, strokeWidth: 1 },
+      encoding: { x, y: { ...y, field: "from" }, y2: { field: "to" }, color: colour, ...opacity(options, 0.92) },
+    },
+    {
+      data: { values: pieces.filter((piece) => piece.mean >= 8) },
+      transform: shown(options),
+      mark: { type: "point", filled: true, size: 30, color: options.look.paper },
+      encoding: { x, y: { ...scaleOnly, field: "middle" }, shape, ...opacity(options, 1) },
+    },
+  ];
+}
+
 // A file's legend: the line, the point and the name of each series, wrapped to the chart's width.
 export function seriesLegend(figure: ChartFigure, options: ChartOptions, width: number): Spec {
-  const bars = figure.kind === "bars";
+  const bars = isBars(figure);
   const sample = bars ? 12 : 26;
   let left = 0;
   let line = 0;

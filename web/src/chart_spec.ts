@@ -1,18 +1,36 @@
 // Figures as Vega-Lite specifications, for the page and for files alike.
 import { valueDomain, xEncoding, yEncoding } from "./chart_axes";
 import { baselineLayers, baselinesOf } from "./chart_baseline";
-import { heatmapHeight, heatmapPanel, rampLegend } from "./chart_heatmap";
+import { heatmapExtra, heatmapHeight, heatmapPanel, rampLegend } from "./chart_heatmap";
 import type { ChartOptions, Place, Sizes, Spec } from "./chart_options";
 import { axisTitle, config, titleLayer } from "./chart_options";
 import type { ChartFigure, ErrorKind } from "./chart_points";
-import { axisValues, hasSplits, kOnlySeries, panelsOf, pointsOf, seriesOf } from "./chart_points";
-import { barLayers, lineLayers, seriesLegend } from "./chart_series";
+import {
+  axisValues,
+  hasSplits,
+  isBars,
+  kOnlySeries,
+  measuresShown,
+  panelsOf,
+  pointsOf,
+  seriesOf,
+} from "./chart_points";
+import { barLayers, lineLayers, seriesLegend, stackLayers } from "./chart_series";
+import type { Measure } from "./report";
+import { drawnWords } from "./report";
 
 const kAxisWidth = 50;
 
+// Measures side by side share a scale if it is the same for all of them, whatever their values.
+function hasOwnScales(figure: ChartFigure): boolean {
+  const scale = ({ domain, unit, log }: Measure): string => JSON.stringify([domain, unit, log]);
+  const fixed = figure.measures.every((measure) => measure.domain && measure.unit !== "%");
+  return Boolean(figure.by_measure) && !(fixed && new Set(figure.measures.map(scale)).size === 1);
+}
+
 function grid(figure: ChartFigure, panels: number, options: ChartOptions): Sizes {
-  const gap = 22;
-  const room = options.width - kAxisWidth - (figure.kind === "heatmap" ? 14 : 4);
+  const gap = hasOwnScales(figure) ? 52 : 22;
+  const room = options.width - kAxisWidth - (figure.kind === "heatmap" ? heatmapExtra(figure, options.width) : 4);
   const least = options.file ? 150 : figure.kind === "heatmap" ? 240 : 215;
   const across = figure.row
     ? axisValues(
@@ -33,7 +51,9 @@ function grid(figure: ChartFigure, panels: number, options: ChartOptions): Sizes
 
 // About as high as the chart will be, to keep its place before it is drawn.
 export function expectedHeight(figure: ChartFigure, options: ChartOptions): number {
-  const panels = panelsOf(figure, pointsOf(figure, options.measure, "none")).length;
+  const panels = measuresShown(figure, options.measure)
+    .map((measure) => panelsOf(figure, pointsOf(figure, measure, "none")).length)
+    .reduce((sum, each) => sum + each, 0);
   const sizes = grid(figure, panels, options);
   const height = figure.kind === "heatmap" ? heatmapHeight(figure) : sizes.height;
   return Math.ceil(panels / sizes.columns) * (height + 62) + 20;
@@ -41,15 +61,20 @@ export function expectedHeight(figure: ChartFigure, options: ChartOptions): numb
 
 function panelSpec(place: Place): Spec {
   const { figure, panel, sizes, points, options } = place;
-  const bars = figure.kind === "bars";
+  const bars = isBars(figure);
   const names = figure.series ? seriesOf(figure) : [kOnlySeries];
   const baselines = baselinesOf(figure, options.measure).flatMap((line) =>
     line.points.map((point) => point.value),
   );
   const domain = valueDomain(points, options.measure, baselines, bars);
   const x = xEncoding(figure, place.lowest, bars, sizes.width);
-  const y = yEncoding(options.measure, domain, place.leftmost, sizes.height);
-  const marks = bars ? barLayers(names, x, y, domain, options) : lineLayers(panel, names, x, y, options);
+  const y = yEncoding(place, domain);
+  const marks =
+    figure.kind === "votes"
+      ? stackLayers(panel, names, x, y, options)
+      : bars
+        ? barLayers(names, x, y, domain, options, figure.x.name !== figure.series?.name)
+        : lineLayers(panel, names, x, y, options, figure.kind === "curves");
   const baseline = baselineLayers(place, domain, x);
   const nothing = {
     data: { values: [{}] },
@@ -71,27 +96,40 @@ function panelSpec(place: Place): Spec {
 }
 
 function errorName(figure: ChartFigure, error: ErrorKind): string {
-  const within = hasSplits(figure) ? "within splits" : "over seeds";
-  const over = { within, between: "between splits", none: "" }[error];
+  const within = hasSplits(figure) ? `within ${drawnWords(figure)}` : "over seeds";
+  const over = { within, between: `between ${drawnWords(figure)}`, none: "" }[error];
   return over && `standard error ${over}`;
 }
 
+// What one panel is made of. Points are those of all panels with its scale.
+function scenesOf(figure: ChartFigure, options: ChartOptions): Pick<Place, "panel" | "points" | "options">[] {
+  return measuresShown(figure, options.measure).flatMap((measure) => {
+    const points = pointsOf(figure, measure, options.error);
+    const visible = options.file ? points.filter((point) => !options.hidden.includes(point.series)) : points;
+    return panelsOf(figure, visible).map((panel) => ({
+      panel: figure.by_measure
+        ? { ...panel, title: [axisTitle(measure), panel.title].filter(Boolean).join(" · ") }
+        : panel,
+      points,
+      options: { ...options, measure },
+    }));
+  });
+}
+
 export function chartSpec(figure: ChartFigure, options: ChartOptions): Spec {
-  const points = pointsOf(figure, options.measure, options.error);
-  const visible = options.file ? points.filter((point) => !options.hidden.includes(point.series)) : points;
-  const panels = panelsOf(figure, visible);
+  const panels = scenesOf(figure, options);
+  const points = panels.flatMap((scene) => scene.points);
   const sizes = grid(figure, panels.length, options);
   const make = figure.kind === "heatmap" ? heatmapPanel : panelSpec;
   const charts: Spec = {
-    concat: panels.map((panel, at) =>
+    concat: panels.map((scene, at) =>
       make({
+        ...scene,
         figure,
-        panel,
-        points,
         sizes,
         leftmost: at % sizes.columns === 0,
+        scaled: hasOwnScales(figure),
         lowest: at + sizes.columns >= panels.length,
-        options,
       }),
     ),
     columns: sizes.columns,
@@ -108,9 +146,11 @@ export function chartSpec(figure: ChartFigure, options: ChartOptions): Spec {
     );
   }
   const errors =
-    figure.kind !== "heatmap" && points.some((point) => point.low !== null) ? errorName(figure, options.error) : "";
+    figure.kind !== "heatmap" && figure.kind !== "votes" && points.some((point) => point.low !== null)
+      ? errorName(figure, options.error)
+      : "";
   const subtitle = [
-    axisTitle(options.measure),
+    figure.by_measure ? "" : axisTitle(options.measure),
     errors && `${figure.kind === "bars" ? "bars" : "bands"}: ${errors}`,
   ].filter(Boolean);
   return {

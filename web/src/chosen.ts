@@ -4,14 +4,14 @@ import { clear, el, saveAs } from "./dom";
 import { count, measured, plural, slug } from "./format";
 import type { Palette } from "./palette";
 import type { Chosen, Report } from "./report";
-import { hasSculpted } from "./report";
+import { hasMixtures, hasSculpted } from "./report";
 import { swatch } from "./swatch";
 
 const kPage = window.innerWidth < 640 ? 20 : 60; // rows before "show all"
 
-// Where trials differ in their seed alone there is nothing to choose.
+// Where runs differ in nothing but what was drawn there is nothing to choose.
 export function choosesSettings(report: Report): boolean {
-  return !hasSculpted(report) || report.chosen.some((row) => row.settings);
+  return report.chosen.length ? report.chosen.some((row) => row.settings) : !(hasSculpted(report) || hasMixtures(report));
 }
 
 export function chosenSection(report: Report, palette: Palette): HTMLElement {

@@ -4,7 +4,7 @@ import type { Child } from "./dom";
 import { compact, isFactor, plural, probability, prose, signed } from "./format";
 import { commonScale, intervalPlot } from "./interval";
 import type { Check, Claim, Judgement, Report, Verdict } from "./report";
-import { figureName } from "./report";
+import { drawnWords, figureName } from "./report";
 import { kVerdicts, verdictBadge, verdictClass, verdictSign } from "./verdict";
 
 export function claimAnchor(claim: Claim): string {
@@ -52,15 +52,15 @@ function verdict(check: Check): Child {
   ];
 }
 
-function drawn(check: Check): string {
+function drawn(check: Check, word: string): string {
   return check.splits === 0
     ? plural(check.seeds, "run")
     : check.splits === check.seeds
-      ? plural(check.splits, "split")
-      : `${plural(check.splits, "split")}, ${plural(check.seeds, "run")}`;
+      ? plural(check.splits, word)
+      : `${plural(check.splits, word)}, ${plural(check.seeds, "run")}`;
 }
 
-function checkTable(claim: Claim, level: number): HTMLElement {
+function checkTable(claim: Claim, report: Report): HTMLElement {
   return el(
     "table",
     { class: "checks" },
@@ -70,7 +70,7 @@ function checkTable(claim: Claim, level: number): HTMLElement {
       el(
         "tr",
         {},
-        ["Check", "Verdict", `Estimate and ${Math.round(100 * level)} % interval`, "", "p", "Drawn"].map((name) => el("th", { scope: "col" }, name)),
+        ["Check", "Verdict", `Estimate and ${Math.round(100 * report.level)} % interval`, "", "p", "Drawn"].map((name) => el("th", { scope: "col" }, name)),
       ),
     ),
     el(
@@ -91,7 +91,7 @@ function checkTable(claim: Claim, level: number): HTMLElement {
           el("td", { class: "check-plot" }, intervalPlot(check, commonScale(claim.checks, check.unit))),
           el("td", { class: "check-number" }, estimate(check)),
           el("td", { class: "check-p", "data-name": "p" }, probability(check.general ? check.general.p : null)),
-          el("td", { class: "check-n", "data-name": "drawn" }, drawn(check)),
+          el("td", { class: "check-n", "data-name": "drawn" }, drawn(check, report.drawn ?? "split")),
         ),
       ),
     ),
@@ -107,7 +107,7 @@ function claimItem(claim: Claim, report: Report, figureAnchor: (id: string) => s
       "span",
       { class: "claim-reason" },
       prose(claim.reason),
-      claim.here && `; on these splits: ${claim.here}`,
+      claim.here && `; on these ${drawnWords(report)}: ${claim.here}`,
     );
   const link = figure
     ? el(
@@ -135,7 +135,7 @@ function claimItem(claim: Claim, report: Report, figureAnchor: (id: string) => s
             el("span", { class: "claim-more" }, claim.reason ? "numbers" : plural(claim.checks.length, "check")),
           ),
         ),
-        el("div", { class: "check-box" }, checkTable(claim, report.level)),
+        el("div", { class: "check-box" }, checkTable(claim, report)),
       )
     : el("div", {}, words, reason && el("span", { class: "claim-note" }, reason));
   return el(

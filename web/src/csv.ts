@@ -59,7 +59,7 @@ export function figureCsv(figure: Figure): string {
         value.between,
         value.n,
         (value.runs ?? []).filter(isNumber).join(" "),
-        (row.chosen ?? []).map((chosen) => chosen.split === null ? chosen.settings : `split ${chosen.split}: ${chosen.settings}`).join("; "),
+        (row.chosen ?? []).map((chosen) => chosen.split === null ? chosen.settings : `${figure.drawn ?? "split"} ${chosen.split}: ${chosen.settings}`).join("; "),
       ]);
     }
   }

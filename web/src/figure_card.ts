@@ -1,6 +1,6 @@
 // A figure with its switches, legend, downloads, and what a click brings up.
 import type { ChartFigure, ErrorKind } from "./chart_points";
-import { hasSplits, isChart, seriesOf } from "./chart_points";
+import { firstError, hasSplits, isBars, isChart, seriesOf } from "./chart_points";
 import { claimAnchor } from "./claims";
 import { figureCsv } from "./csv";
 import type { Child } from "./dom";
@@ -11,7 +11,7 @@ import { detailWords, valueTable } from "./figure_words";
 import { capital, prose, slug } from "./format";
 import type { Palette } from "./palette";
 import type { Figure, Measure, Report } from "./report";
-import { figureName, isNumber } from "./report";
+import { drawnWords, figureName, isNumber } from "./report";
 import { swatch } from "./swatch";
 import { verdictClass, verdictSign } from "./verdict";
 
@@ -56,7 +56,7 @@ function legend(figure: ChartFigure, palette: Palette, chart: Chart): HTMLElemen
         focus: () => chart.emphasise(hidden.has(name) ? null : name),
         blur: () => chart.emphasise(null),
       },
-      swatch(palette(name), figure.kind === "bars"),
+      swatch(palette(name), isBars(figure)),
       el("span", {}, name),
     ),
   );
@@ -189,15 +189,15 @@ export function figureCard(figure: Figure, report: Report, palette: Palette): HT
     return el("article", { class: "figure", id: figureAnchor(figure.id) }, head(figure, report), nothingYet(figure));
   }
   let measure = first;
-  let picked: number | null = null;
+  let picked: { key: number; measure: Measure } | null = null;
   const detail = el("div", { class: "detail", "aria-live": "polite", hidden: true });
   const showDetail = (): void => {
-    const row = picked === null ? null : figure.rows[picked];
+    const row = picked === null ? null : figure.rows[picked.key];
     detail.hidden = !row;
-    if (row) {
+    if (row && picked) {
       clear(
         detail,
-        detailWords(figure, row, measure, palette),
+        detailWords(figure, row, picked.measure, palette),
         el(
           "button",
           {
@@ -214,8 +214,8 @@ export function figureCard(figure: Figure, report: Report, palette: Palette): HT
       );
     }
   };
-  const chart = makeChart(figure, palette, measure, (key) => {
-    picked = key;
+  const chart = makeChart(figure, palette, measure, (key, of) => {
+    picked = { key, measure: of };
     showDetail();
   });
   const values = el("details", { class: "values", toggle: () => fillValues() }, el("summary", {}, "Values as a table"));
@@ -231,13 +231,19 @@ export function figureCard(figure: Figure, report: Report, palette: Palette): HT
       ? [
           {
             value: "within" as const,
-            label: hasSplits(figure) ? "Within splits" : "Over seeds",
-            title: `Standard error over training seeds${hasSplits(figure) ? ", within a split" : ""}`,
+            label: hasSplits(figure) ? `Within ${drawnWords(figure)}` : "Over seeds",
+            title: `Standard error over training seeds${hasSplits(figure) ? `, within a ${figure.drawn}` : ""}`,
           },
         ]
       : []),
     ...(hasSplits(figure)
-      ? [{ value: "between" as const, label: "Between splits", title: "Standard error over data splits" }]
+      ? [
+          {
+            value: "between" as const,
+            label: `Between ${drawnWords(figure)}`,
+            title: `Standard error over ${drawnWords(figure)}`,
+          },
+        ]
       : []),
     { value: "none", label: "None", title: "No error bands" },
   ];
@@ -248,7 +254,7 @@ export function figureCard(figure: Figure, report: Report, palette: Palette): HT
     el(
       "div",
       { class: "tools" },
-      figure.measures.length > 1
+      figure.measures.length > 1 && !figure.by_measure
         ? choice(
             "Measure",
             figure.measures.map((one) => ({ value: one.name, label: capital(one.label) })),
@@ -256,17 +262,18 @@ export function figureCard(figure: Figure, report: Report, palette: Palette): HT
             (name) => {
               measure = figure.measures.find((one) => one.name === name) ?? measure;
               chart.setMeasure(measure);
+              picked = picked && { ...picked, measure };
               showDetail();
               fillValues();
             },
           )
         : null,
-      figure.kind !== "heatmap" && errors.length > 1
+      figure.kind !== "heatmap" && figure.kind !== "votes" && errors.length > 1
         ? el(
             "div",
             { class: "labelled" },
             el("span", { "aria-hidden": "true" }, "Error"),
-            choice("Error bands", errors, errors[0]?.value ?? "none", (error) => chart.setError(error)),
+            choice("Error bands", errors, firstError(figure), (error) => chart.setError(error)),
           )
         : null,
       el("span", { class: "spring" }),
@@ -276,7 +283,7 @@ export function figureCard(figure: Figure, report: Report, palette: Palette): HT
         download(
           "SVG",
           `Download ${figureName(figure)} as SVG`,
-          () => void chart.svg().then((text) => saveAs(`${stem}-${slug(measure.name)}.svg`, "image/svg+xml", text)),
+          () => void chart.svg().then((text) => saveAs(`${figure.by_measure ? stem : `${stem}-${slug(measure.name)}`}.svg`, "image/svg+xml", text)),
         ),
         download("CSV", `Download the data of ${figureName(figure)} as CSV`, () =>
           saveAs(`${stem}.csv`, "text/csv", figureCsv(figure)),

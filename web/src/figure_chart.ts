@@ -1,5 +1,6 @@
 // A chart that is drawn when it comes into view, and drawn again when its size, theme or measure changes.
 import type { ChartFigure, ErrorKind } from "./chart_points";
+import { firstError, isBars, isLines } from "./chart_points";
 import type { ChartOptions } from "./chart_options";
 import { chartSpec, expectedHeight } from "./chart_spec";
 import { el } from "./dom";
@@ -15,6 +16,7 @@ import { makeView } from "./vega_view";
 // A drawn point, relative to the chart's upper left corner.
 interface Spot {
   key: number;
+  measure: string;
   x: number;
   y: number;
   width: number;
@@ -22,7 +24,7 @@ interface Spot {
 }
 
 interface DrawnElement extends Element {
-  __data__?: { datum?: { key?: number }; mark?: { marktype?: string } };
+  __data__?: { datum?: { key?: number; measure?: string }; mark?: { marktype?: string } };
 }
 
 const kReach = 32; // how far from a point the pointer may be to mean it
@@ -37,15 +39,15 @@ export interface Chart {
   svg(): Promise<string>;
 }
 
-export function makeChart(figure: ChartFigure, palette: Palette, first: Measure, pick: (key: number) => void): Chart {
+export function makeChart(figure: ChartFigure, palette: Palette, first: Measure, pick: (key: number, measure: Measure) => void): Chart {
   let measure = first;
-  let error: ErrorKind = "within";
+  let error = firstError(figure);
   let hidden: string[] = [];
   let view: ChartView | null = null;
   let spots: Spot[] = [];
   let drawnWidth = 0;
   let wanted = false; // it has been in view, or is about to be printed
-  let current: number | null = null;
+  let current: Spot | null = null;
   let turn = 0;
 
   const canvas = el("div", { class: "canvas", "aria-hidden": "true" });
@@ -93,15 +95,16 @@ export function makeChart(figure: ChartFigure, palette: Palette, first: Measure,
   function findSpots(): Spot[] {
     if (!spots.length) {
       const origin = element.getBoundingClientRect();
-      const kind = figure.kind === "lines" ? "symbol" : "rect";
+      const kind = isLines(figure) ? "symbol" : "rect";
       for (const mark of canvas.querySelectorAll<DrawnElement>("path")) {
-        const key = mark.__data__?.datum?.key;
+        const { key, measure: of = "" } = mark.__data__?.datum ?? {};
         if (key === undefined || mark.__data__?.mark?.marktype !== kind) {
           continue;
         }
         const box = mark.getBoundingClientRect();
         spots.push({
           key,
+          measure: of,
           x: box.x + box.width / 2 - origin.x,
           y: box.y + box.height / 2 - origin.y,
           width: box.width,
@@ -117,10 +120,10 @@ export function makeChart(figure: ChartFigure, palette: Palette, first: Measure,
     const x = event.clientX - origin.x;
     const y = event.clientY - origin.y;
     let best: Spot | null = null;
-    let least = figure.kind === "lines" ? kReach : figure.kind === "bars" ? 12 : 1;
+    let least = isLines(figure) ? kReach : isBars(figure) ? 12 : 1;
     for (const spot of findSpots()) {
       const distance =
-        figure.kind === "lines"
+        isLines(figure)
           ? Math.hypot(spot.x - x, spot.y - y)
           : Math.hypot(
               Math.max(Math.abs(spot.x - x) - spot.width / 2, 0),
@@ -138,6 +141,13 @@ export function makeChart(figure: ChartFigure, palette: Palette, first: Measure,
     void view?.signal("emphasis", series).runAsync();
   }
 
+  // In figures with a panel for each measure it is the panel that says which.
+  function measureOf(spot: Spot): Measure {
+    return (figure.by_measure && figure.measures.find((one) => one.name === spot.measure)) || measure;
+  }
+
+  const isAt = (spot: Spot): boolean => spot.key === current?.key && spot.measure === current.measure;
+
   function leave(): void {
     if (current !== null) {
       current = null;
@@ -153,14 +163,14 @@ export function makeChart(figure: ChartFigure, palette: Palette, first: Measure,
       return;
     }
     const origin = element.getBoundingClientRect();
-    const top = figure.kind === "lines" ? spot.y : spot.y - spot.height / 2;
-    showTooltip(origin.x + spot.x, origin.y + top, ...tooltipWords(figure, row, measure, palette));
-    if (current === spot.key) {
+    const top = isLines(figure) ? spot.y : spot.y - spot.height / 2;
+    showTooltip(origin.x + spot.x, origin.y + top, ...tooltipWords(figure, row, measureOf(spot), palette));
+    if (isAt(spot)) {
       return;
     }
-    current = spot.key;
+    current = spot;
     const size =
-      figure.kind === "lines" ? { width: 16, height: 16 } : { width: spot.width + 2, height: spot.height + 2 };
+      isLines(figure) ? { width: 16, height: 16 } : { width: spot.width + 2, height: spot.height + 2 };
     ring.style.cssText = `left:${spot.x - size.width / 2}px;top:${spot.y - size.height / 2}px;width:${size.width}px;height:${size.height}px`;
     ring.hidden = false;
     emphasise(row.series ?? null);
@@ -169,7 +179,7 @@ export function makeChart(figure: ChartFigure, palette: Palette, first: Measure,
   // Left and right go along a series, up and down from series to series at one place.
   function walk(key: string): Spot | null {
     const all = findSpots();
-    const here = all.find((spot) => spot.key === current);
+    const here = all.find(isAt);
     if (!here) {
       return all[0] ?? null;
     }
@@ -181,7 +191,10 @@ export function makeChart(figure: ChartFigure, palette: Palette, first: Measure,
       const row = rowOf(spot);
       return sideways
         ? row?.series === from?.series && row?.y === from?.y && row?.row === from?.row
-        : row?.x === from?.x && row?.panel === from?.panel && row?.row === from?.row;
+        : row?.x === from?.x &&
+            row?.panel === from?.panel &&
+            row?.row === from?.row &&
+            spot.measure === here.measure;
     });
     same.sort((one, other) => (sideways ? one.x - other.x : one.y - other.y));
     return same[same.indexOf(here) + forward] ?? here;
@@ -201,7 +214,7 @@ export function makeChart(figure: ChartFigure, palette: Palette, first: Measure,
     const spot = nearest(event);
     if (spot) {
       enter(spot);
-      pick(spot.key);
+      pick(spot.key, measureOf(spot));
     }
   });
   element.addEventListener("keydown", (event) => {
@@ -212,7 +225,7 @@ export function makeChart(figure: ChartFigure, palette: Palette, first: Measure,
         enter(spot);
       }
     } else if (event.key === "Enter" && current !== null) {
-      pick(current);
+      pick(current.key, measureOf(current));
     } else if (event.key === "Escape") {
       leave();
     }
@@ -259,7 +272,7 @@ export function makeChart(figure: ChartFigure, palette: Palette, first: Measure,
     },
     emphasise,
     async svg() {
-      const single = !figure.panel && !figure.row;
+      const single = !figure.panel && !figure.row && !figure.by_measure;
       const paper = makeView(chartSpec(figure, options(single ? 520 : kFileWidth, true)));
       const text = await paper.toSVG();
       paper.finalize();

@@ -1,11 +1,12 @@
 // A point of a figure in words: for the tooltip, for the panel that a click opens, and for the table of values.
 import type { ChartFigure } from "./chart_points";
+import { isBars, measuresShown } from "./chart_points";
 import { el, svg } from "./dom";
 import type { Child } from "./dom";
 import { capital, measured, plural } from "./format";
 import type { Palette } from "./palette";
 import type { Axis, Measure, Row } from "./report";
-import { figureName, isNumber } from "./report";
+import { drawnWords, figureName, isNumber } from "./report";
 import { inBothThemes, swatch } from "./swatch";
 import { fact } from "./tooltip";
 
@@ -35,7 +36,7 @@ function heading(figure: ChartFigure, row: Row, palette: Palette): Child {
       ? el(
           "div",
           { class: "point-series" },
-          swatch(palette(row.series), figure.kind === "bars"),
+          swatch(palette(row.series), isBars(figure)),
           el("strong", {}, row.series),
         )
       : null,
@@ -43,7 +44,7 @@ function heading(figure: ChartFigure, row: Row, palette: Palette): Child {
   ];
 }
 
-function numbers(row: Row, measure: Measure): Child {
+function numbers(figure: ChartFigure, row: Row, measure: Measure): Child {
   const value = row.values[measure.name];
   if (!value) {
     return null;
@@ -52,28 +53,33 @@ function numbers(row: Row, measure: Measure): Child {
     fact(capital(measure.label), el("strong", {}, measured(value.mean, measure.unit))),
     isNumber(value.within)
       ? fact(
-          isNumber(value.between) ? "error within splits" : "error over seeds",
+          isNumber(value.between) ? `error within ${drawnWords(figure)}` : "error over seeds",
           `± ${measured(value.within, measure.unit)}`,
         )
       : null,
-    isNumber(value.between) ? fact("error between splits", `± ${measured(value.between, measure.unit)}`) : null,
-    fact("networks", value.n),
+    isNumber(value.between) ? fact(`error between ${drawnWords(figure)}`, `± ${measured(value.between, measure.unit)}`) : null,
+    fact(figure.kind === "votes" ? "contests" : "networks", value.n),
   ];
 }
 
+// The settings behind a point, where there was something to choose.
+function chosenIn(row: Row): { split: number | null; settings: string }[] {
+  return (row.chosen ?? []).filter((one) => one.settings);
+}
+
 export function tooltipWords(figure: ChartFigure, row: Row, measure: Measure, palette: Palette): Child[] {
-  const chosen = row.chosen ?? [];
+  const chosen = chosenIn(row);
   const kinds = new Set(chosen.map((one) => one.settings)).size;
   return [
     heading(figure, row, palette),
-    numbers(row, measure),
+    numbers(figure, row, measure),
     chosen.length
       ? el(
           "div",
           { class: "point-chosen" },
-          chosen.slice(0, 3).map((one) => el("div", {}, el("span", {}, one.split === null ? "" : `split ${one.split}: `), one.settings)),
+          chosen.slice(0, 3).map((one) => el("div", {}, el("span", {}, one.split === null ? "" : `${figure.drawn ?? "split"} ${one.split}: `), one.settings)),
           chosen.length > 3
-            ? el("div", {}, `and ${plural(chosen.length - 3, "split")} more, ${kinds} different settings`)
+            ? el("div", {}, `and ${plural(chosen.length - 3, figure.drawn ?? "split")} more, ${kinds} different settings`)
             : null,
         )
       : null,
@@ -118,6 +124,7 @@ function strip(runs: number[], mean: number, unit: string): HTMLElement | null {
 export function detailWords(figure: ChartFigure, row: Row, measure: Measure, palette: Palette): Child[] {
   const value = row.values[measure.name];
   const runs = (value?.runs ?? []).filter(isNumber);
+  const chosen = chosenIn(row);
   const style = row.series ? palette(row.series) : null;
   return [
     el("div", { class: "detail-head" }, heading(figure, row, palette)),
@@ -127,24 +134,26 @@ export function detailWords(figure: ChartFigure, row: Row, measure: Measure, pal
       el(
         "div",
         { class: "detail-numbers" },
-        numbers(row, measure),
+        numbers(figure, row, measure),
         value && isNumber(value.mean) ? strip(runs, value.mean, measure.unit) : null,
       ),
-      row.chosen?.length
+      chosen.length
         ? el(
             "table",
             { class: "plain" },
             el("caption", {}, "Settings that won on validation"),
-            el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Split"), el("th", { scope: "col" }, "Settings"))),
+            el("thead", {}, el("tr", {}, el("th", { scope: "col" }, capital(figure.drawn ?? "split")), el("th", { scope: "col" }, "Settings"))),
             el(
               "tbody",
               {},
-              row.chosen.map((one) =>
+              chosen.map((one) =>
                 el("tr", {}, el("td", {}, one.split ?? ""), el("td", { class: "settings" }, one.settings)),
               ),
             ),
           )
-        : el("p", { class: "note" }, "Nothing was selected here: every run of the cell counts."),
+        : figure.kind === "votes"
+          ? null
+          : el("p", { class: "note" }, "Nothing was selected here: every run of the cell counts."),
     ),
   ];
 }
@@ -158,9 +167,11 @@ export function valueTable(figure: ChartFigure, measure: Measure): HTMLElement {
     { axis: figure.x, of: "x" },
   ] as const;
   const used = facets.filter((facet) => facet.axis);
+  const shown = measuresShown(figure, measure);
   const head = [
+    ...(figure.by_measure ? ["Measure"] : []),
     ...used.map((facet) => capital(facet.axis?.label ?? "")),
-    capital(measure.label),
+    figure.by_measure ? "Mean" : capital(measure.label),
     "± within",
     "± between",
     "n",
@@ -183,18 +194,21 @@ export function valueTable(figure: ChartFigure, measure: Measure): HTMLElement {
       el(
         "tbody",
         {},
-        figure.rows.map((row) => {
-          const value = row.values[measure.name];
-          return el(
-            "tr",
-            {},
-            used.map((facet) => el("td", {}, row[facet.of] ?? "")),
-            [value?.mean, value?.within, value?.between].map((number) =>
-              el("td", { class: "number" }, measured(number ?? null, measure.unit)),
-            ),
-            el("td", { class: "number" }, value?.n ?? 0),
-          );
-        }),
+        shown.flatMap((one) =>
+          figure.rows.map((row) => {
+            const value = row.values[one.name];
+            return el(
+              "tr",
+              {},
+              figure.by_measure ? el("td", {}, capital(one.label)) : null,
+              used.map((facet) => el("td", {}, row[facet.of] ?? "")),
+              [value?.mean, value?.within, value?.between].map((number) =>
+                el("td", { class: "number" }, measured(number ?? null, one.unit)),
+              ),
+              el("td", { class: "number" }, value?.n ?? 0),
+            );
+          }),
+        ),
       ),
     ),
   );

@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as vega from "vega";
-import { isChart } from "./chart_points";
+import { firstError, isChart } from "./chart_points";
 import { chartSpec } from "./chart_spec";
 import { slug } from "./format";
 import { kFileLook, makePalette } from "./palette";
@@ -34,14 +34,14 @@ async function drawAll(report: Report, folder: string): Promise<string[]> {
     if (!isChart(figure) || !figure.rows.length) {
       continue;
     }
-    for (const measure of figure.measures) {
-      const stem = `${slug(figure.id)}-${slug(measure.name)}`;
+    for (const measure of figure.by_measure ? figure.measures.slice(0, 1) : figure.measures) {
+      const stem = figure.by_measure ? slug(figure.id) : `${slug(figure.id)}-${slug(measure.name)}`;
       const same = names.filter((name) => name === stem || name.startsWith(`${stem}_`)).length;
       const name = same ? `${stem}_${same + 1}` : stem;
-      const width = figure.panel || figure.row ? kPaperWidth : 440;
+      const width = figure.panel || figure.row || figure.by_measure ? kPaperWidth : 440;
       const spec = chartSpec(figure, {
         measure,
-        error: "within",
+        error: firstError(figure),
         look: kFileLook,
         palette,
         width,

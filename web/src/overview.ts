@@ -4,7 +4,7 @@ import { el } from "./dom";
 import { count, duration, plural, prose, sentence } from "./format";
 import type { Palette } from "./palette";
 import type { Report } from "./report";
-import { hasSculpted, hasTrained } from "./report";
+import { hasSculpted, hasSplits } from "./report";
 import { swatch } from "./swatch";
 import { taskPicture } from "./task_picture";
 
@@ -149,7 +149,7 @@ function seriesPart(report: Report, palette: Palette): HTMLElement | null {
     el(
       "p",
       { class: "note part-note" },
-      hasTrained(report) ? "Runs of each series, and how many settings were tuned over." : "Trials of each series.",
+      hasSplits(report) ? "Runs of each series, and how many settings were tuned over." : "Trials of each series.",
     ),
     el(
       "ul",
@@ -163,7 +163,7 @@ function seriesPart(report: Report, palette: Palette): HTMLElement | null {
           el(
             "span",
             { class: "series-runs" },
-            plural(series.runs, hasTrained(report) ? "run" : "trial"),
+            plural(series.runs, hasSplits(report) ? "run" : "trial"),
             series.settings > 1 ? ` · ${plural(series.settings, "setting")}` : "",
           ),
         ),

@@ -3,12 +3,13 @@ import { choosesSettings, chosenSection } from "./chosen";
 import { el } from "./dom";
 import { figureAnchor, figureCard } from "./figure_card";
 import { gallerySection } from "./gallery";
+import { mixturesSection } from "./mixtures";
 import { overviewSection } from "./overview";
 import type { Palette } from "./palette";
 import { makePalette } from "./palette";
 import { readingSection } from "./reading";
 import type { Report } from "./report";
-import { completeReport, figureName, hasSculpted, hasTrained } from "./report";
+import { completeReport, figureName, hasMixtures, hasSculpted, hasTrained } from "./report";
 import { sculptedSection } from "./sculpted";
 import { startTheme, themeButton } from "./theme";
 
@@ -85,6 +86,7 @@ function build(): void {
     { id: "figures", name: "Figures" },
     { id: "networks", name: "Networks" },
     ...(hasSculpted(report) && hasTrained(report) ? [{ id: "pruned", name: "Pruned" }] : []),
+    ...(hasMixtures(report) && (hasTrained(report) || hasSculpted(report)) ? [{ id: "mixtures", name: "Mixtures" }] : []),
     ...(choosesSettings(report) ? [{ id: "settings", name: "Settings" }] : []),
     { id: "reading", name: "Reading" },
   ];
@@ -100,6 +102,7 @@ function build(): void {
         figuresSection(report, palette),
         hasTrained(report) ? gallerySection(report, palette) : null,
         hasSculpted(report) ? sculptedSection(report) : null,
+        hasMixtures(report) ? mixturesSection(report, palette) : null,
         choosesSettings(report) ? chosenSection(report, palette) : null,
         readingSection(report),
       ),

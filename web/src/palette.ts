@@ -27,6 +27,11 @@ const kArchitectures: Architecture[] = [
   { name: "modular-fc", light: "#c48200", dark: "#f3b83f", shape: "diamond" },
   { name: "modular-shared", light: "#0072b2", dark: "#4ea8ea", shape: "triangle-up" },
   { name: "modular-shared-fcms", light: "#009070", dark: "#35c89d", shape: "triangle-down" },
+  // Mixtures: told the rule, and gated by it alone.
+  { name: "gt-modular", light: "#0072b2", dark: "#4ea8ea", shape: "triangle-up" },
+  { name: "modular-op", light: "#009070", dark: "#35c89d", shape: "triangle-down" },
+  // Contests that nobody won.
+  { name: "tie", light: "#80848b", dark: "#8b9098", shape: "cross" },
 ];
 
 const kSparse = { sparsest: { light: "#9a9ea5", dark: "#7d828a" }, densest: { light: "#50555d", dark: "#c3c7cd" } };

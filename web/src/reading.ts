@@ -2,13 +2,63 @@
 import { el } from "./dom";
 import type { Child } from "./dom";
 import type { Report } from "./report";
-import { hasSculpted, hasTrained } from "./report";
+import { drawnWords, hasMixtures, hasSculpted, hasSplits, hasTrained } from "./report";
 
 function item(name: string, ...words: string[]): HTMLElement[] {
   return [el("dt", {}, name), el("dd", {}, words.join(" "))];
 }
 
+// Whether networks were measured by how they use their modules.
+function measuresUse(report: Report): boolean {
+  return report.figures.some((figure) => figure.measures.some((measure) => measure.name === "collapse_avg"));
+}
+
+function errorItems(report: Report): Child {
+  const many = drawnWords(report);
+  return [
+    item(
+      `Error within ${many}`,
+      `Standard error over training seeds while the ${report.drawn} stays the same, combined over ${many}:`,
+      "what other seeds would change.",
+    ),
+    item(
+      `Error between ${many}`,
+      `Standard error of the means of the ${many}: what other ${many} would change. With few`,
+      "of them it is itself only roughly known.",
+    ),
+  ];
+}
+
+function useItems(): Child {
+  return [
+    item(
+      "Loss and error",
+      "On fresh samples that no network has seen: the mean absolute error, or the share of wrong classes. Out of",
+      "distribution inputs are doubled, and sequences longer. Lower is better.",
+    ),
+    item(
+      "Contests",
+      "Models meet where everything else is the same, task seed included. The best mean over training seeds has the",
+      "vote; where the best are equal nobody has it, and it is shown as a tie.",
+    ),
+    item(
+      "Collapse",
+      "How much of its fair share of use modules lack, on average, and the least used one: 0 where all are used alike, 1",
+      "where one does everything.",
+    ),
+    item(
+      "Alignment, adaptation, information",
+      "Whether each rule has a module of its own. Alignment is the use outside the best pairing of rules with modules;",
+      "adaptation is how far module use is from rule frequencies as these change; inverse mutual information is 1 where",
+      "the rule says nothing of the module. 0 is best. The dashed line is what random gates have, by the formulas.",
+    ),
+  ];
+}
+
 function trainedItems(report: Report): Child {
+  if (measuresUse(report)) {
+    return [useItems(), errorItems(report)];
+  }
   return [
     item(
       "Accuracy",
@@ -30,16 +80,7 @@ function trainedItems(report: Report): Child {
       "each task, architecture, ratio and split. Test accuracy is looked at once, afterwards. When several",
       "configurations tie, the table of chosen settings says how many.",
     ),
-    item(
-      "Error within splits",
-      "Standard error over training seeds while the split of the rows stays the same, combined over splits:",
-      "what other seeds would change.",
-    ),
-    item(
-      "Error between splits",
-      "Standard error of the split means: what another choice of training rows would change. With few",
-      "splits it is itself only roughly known.",
-    ),
+    errorItems(report),
   ];
 }
 
@@ -91,6 +132,32 @@ function sculptedItems(): Child {
   ];
 }
 
+function mixtureItems(): Child {
+  return [
+    item(
+      "Loss",
+      "The mean absolute error of numbers, or the cross-entropy of classes, on samples that were never seen: every",
+      "training step and every test draws new ones.",
+    ),
+    item(
+      "Module use",
+      "How much each module counts where a rule applies, averaged over samples. The oracle’s gates are the rule itself;",
+      "learned gates are trained with the rest; uniform gates, for which nothing is trained, know nothing of the rule.",
+    ),
+    item(
+      "Collapse",
+      "Some modules do most of the work. Average: the share of all use that modules lack to an equal one. Worst: the",
+      "same of the least used module.",
+    ),
+    item(
+      "Specialisation",
+      "Alignment: how much use lies outside the best pairing of rules with modules. Adaptation: how far module use is",
+      "from the frequencies of rules as these change. Inverse mutual information: how little the module tells of the",
+      "rule. All are 0 where each rule has a module of its own.",
+    ),
+  ];
+}
+
 export function readingSection(report: Report): HTMLElement {
   return el(
     "section",
@@ -101,23 +168,24 @@ export function readingSection(report: Report): HTMLElement {
       { class: "reading" },
       hasTrained(report) ? trainedItems(report) : null,
       hasSculpted(report) ? sculptedItems() : null,
+      hasMixtures(report) ? mixtureItems() : null,
       item(
         "Claims",
         "Each sentence is written down as one or more checks, with what is measured and what is expected; the mark in",
         "a picture is where that begins. What was drawn at random is the unit:",
-        hasTrained(report)
-          ? "the number of each split, averaged over its training seeds, or of each trial where there are no splits."
+        hasSplits(report)
+          ? `the number of each ${report.drawn}, averaged over its training seeds, or of each trial where there are no ${drawnWords(report)}.`
           : "each trial.",
         `Intervals have a level of ${Math.round(100 * report.level)} %: by Student’s t of fewer than ten units, from ten on`,
         "by a bootstrap of t. p is one-sided: how likely data like these are if the expectation is wrong. A check holds",
         "if its interval lies where it is expected, fails if it lies elsewhere, and is undecided in between.",
-        hasTrained(report)
-          ? "Over splits it needs at least five of them; “on these splits” allows for other seeds, but not for other rows."
+        hasSplits(report)
+          ? `Over ${drawnWords(report)} it needs at least five of them; “on these ${drawnWords(report)}” allows for other seeds, but not for other ${drawnWords(report)}.`
           : "",
         "A claim holds if all of its checks do, and fails if one fails by more than chance makes one of so many fail.",
         "Measures that span orders of magnitude are compared as factors (×).",
       ),
-      hasTrained(report) ? wiringItems() : null,
+      hasTrained(report) && !measuresUse(report) ? wiringItems() : null,
     ),
     el(
       "footer",

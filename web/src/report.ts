@@ -9,12 +9,14 @@ export interface Report {
   paper: string; // whose findings the study looks into; empty for a study of one's own
   version: string;
   level: number; // of intervals: 0.9
+  drawn?: string; // what a split is called: "split", "task seed"
   overview: Overview;
   tasks: Task[];
   claims: Claim[];
   figures: Figure[];
   gallery: Network[];
   sculpted?: SculptedCell[] | null; // of sculpted networks; null where a study has none
+  mixtures?: MixtureCell[] | null; // of networks on rules; null where a study has none
   chosen: Chosen[];
 }
 
@@ -88,7 +90,9 @@ export interface Figure {
   paper: string; // "Figure 3"
   title: string;
   about: string;
-  kind: "lines" | "bars" | "heatmap" | "table";
+  kind: "lines" | "bars" | "heatmap" | "votes" | "curves" | "table";
+  by_measure?: boolean; // every measure has panels of its own, side by side
+  drawn?: string; // as in Report
   x: Axis | null; // null for a table
   y: Axis | null; // the rows of a heat map
   panel: Axis | null;
@@ -100,9 +104,10 @@ export interface Figure {
   table?: { columns: string[]; rows: (string | number | null)[][]; notes: string[] } | null;
 }
 
-// What guessing reaches on the rows that an accuracy is about.
+// What networks are held against: what guessing reaches on the rows that an accuracy is about, or random gates.
 export interface Baseline {
   measure: string;
+  label?: string; // "guessing"
   panel: string | null;
   row: string | null;
   points: { x: number | string; value: number }[];
@@ -139,7 +144,7 @@ export interface Value {
   mean: number | null;
   within: number | null; // standard error over seeds within a split
   between: number | null; // standard error over splits
-  n: number;
+  n: number; // networks; of votes, contests
   runs?: (number | null)[] | null;
 }
 
@@ -302,6 +307,40 @@ export interface DrawnLayer {
   places: ([number, number] | null)[]; // of those that are left and lie on a way from inputs to outputs
 }
 
+// Networks that learned the same rules: a typical one of each model, and gates that know nothing.
+export interface MixtureCell {
+  task: string;
+  series: string; // "8 rules, regression"
+  cell: string; // "rules-mlp, 8 rules, regression, task seed 0"
+  rules: number;
+  networks: Mixture[];
+}
+
+// mixture_details.ts turns the lists around, into moments.
+export interface Mixture {
+  series: string; // empty for uniform gates
+  name: string; // its series, and what else tells it apart: "modular, modules 4"
+  gates: "oracle" | "learned" | "uniform" | "none"; // uniform: nothing was trained; none: it has no modules
+  id: string | null; // of its run
+  seed: number | null;
+  runs: number; // of which it has the median loss
+  modules: number; // 0 where there are none
+  order: number[]; // modules, from 0, by the rules that they serve in the end; empty where nothing is drawn
+  iterations: number[]; // before which the network was looked at; the lists below have an entry for each
+  loss: (number | null)[];
+  use: UseCurves | null; // null without modules
+  activation: (number[] | null)[]; // [rule * modules + module], in thousandths; empty where nothing is drawn
+}
+
+// The five measures, all from 0, which is best, to 1.
+export interface UseCurves {
+  collapse_avg: (number | null)[];
+  collapse_worst: (number | null)[];
+  alignment: (number | null)[];
+  adaptation: (number | null)[];
+  imi: (number | null)[];
+}
+
 export interface Chosen {
   series: string;
   cell: string; // "depth2, ratio 0.5"
@@ -323,6 +362,7 @@ export function completeReport(given: Partial<Report>): Report {
     paper: given.paper ?? "",
     version: given.version ?? "",
     level: given.level ?? 0.9,
+    drawn: given.drawn ?? "split",
     overview: {
       planned: overview.planned ?? 0,
       done: overview.done ?? 0,
@@ -339,19 +379,32 @@ export function completeReport(given: Partial<Report>): Report {
     },
     tasks: given.tasks ?? [],
     claims: given.claims ?? [],
-    figures: given.figures ?? [],
+    figures: (given.figures ?? []).map((figure) => ({ ...figure, drawn: given.drawn ?? "split" })),
     gallery: given.gallery ?? [],
     sculpted: given.sculpted ?? null,
+    mixtures: given.mixtures ?? null,
     chosen: given.chosen ?? [],
   };
 }
 
-// A study may have sculpted networks, others that were trained once, or both.
+// A study may have sculpted networks, networks on rules, others that were trained once, or several of these.
 export function hasSculpted(report: Report): boolean {
   return Boolean(report.sculpted);
 }
+export function hasMixtures(report: Report): boolean {
+  return Boolean(report.mixtures);
+}
 export function hasTrained(report: Report): boolean {
-  return !report.sculpted || report.gallery.length > 0;
+  return !(hasSculpted(report) || hasMixtures(report)) || report.gallery.length > 0;
+}
+// Trials differ in their seed alone; all other runs are repeated over splits, or over tasks that are drawn.
+export function hasSplits(report: Report): boolean {
+  return hasTrained(report) || hasMixtures(report);
+}
+
+// "splits": what was drawn, as many.
+export function drawnWords(of: { drawn?: string }): string {
+  return `${of.drawn ?? "split"}s`;
 }
 
 // Figures that are not in the paper go by their title.
