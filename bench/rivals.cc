@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "core/errors.h"
 #include "core/text.h"
@@ -156,6 +157,26 @@ Curve train_mnist_rival(const ImageWork& work, const std::string& folder, int se
   }
   return {report.at("training_loss").get<std::vector<double>>(), report.at("seen_accuracy").get<std::vector<double>>(),
           report.at("unseen_accuracy").get<std::vector<double>>()};
+}
+
+RuleRivalTiming time_rule_rival(const RuleWork& work, int networks, bool tuned) {
+  const models::RuleSpec& spec = work.spec;
+  const std::string command = fmt::format(
+      "{} {} {} --family {} --model {} --rules {} --width {} --dim {} --length {} --batch {} --lr {} --task-seed {} "
+      "--steps {} --repeats {}{}",
+      environment(), kPython, quoted(MODLAB_SOURCE_DIR "/bench/rivals/rules.py"),
+      work.name.substr(0, work.name.find('/')), work.network, spec.task.rules, spec.width, spec.task.dimension,
+      spec.length, spec.batch_size, spec.lr, spec.task.task_seed, spec.iterations, networks, tuned ? " --tuned" : "");
+  const Output output = run(command + " 2>/dev/null");
+  const nlohmann::json report = nlohmann::json::parse(output.text, nullptr, false);
+  if (output.status != 0 || !report.is_object() || !report.contains("losses")) {
+    throw ConfigError(fmt::format("PyTorch did not finish its steps; `{}` shows why", command));
+  }
+  const auto losses = report.at("losses").get<std::vector<double>>();
+  return {{1e-6 * report.at("us_per_step").get<double>(), 1e-6 * report.at("processor_us_per_step").get<double>()},
+          std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(losses.size()),
+          report.value("torch", "?"),
+          report.value("blas", "?")};
 }
 
 SculptRivalTrial sculpt_rival(const SculptWork& work, int seed, std::optional<int> unit_steps) {

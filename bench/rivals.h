@@ -32,6 +32,16 @@ std::optional<MnistRivalTiming> time_mnist_rival(const ImageWork& work, const st
 // A whole training of the tuned mnist.py. Throws ConfigError if it fails.
 Curve train_mnist_rival(const ImageWork& work, const std::string& folder, int seed);
 
+// The same for bench/rivals/rules.py: whole steps of several networks, and their mean loss over the last quarter of
+// them. Throws ConfigError if it fails.
+struct RuleRivalTiming {
+  SpentTime step;
+  double loss = 0;
+  std::string torch;
+  std::string blas;
+};
+RuleRivalTiming time_rule_rival(const RuleWork& work, int networks, bool tuned);
+
 // One trial of bench/rivals/sculpt.py, or what it does with the first `unit_steps` unit steps alone. Throws ConfigError
 // if it fails.
 struct SculptRivalTrial {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <tuple>
+
 #include "models/blueprint.h"
 #include "tasks/task_file.h"
 
@@ -120,6 +122,34 @@ std::vector<SculptWork> sculpt_work() {
   add("sculpt/4-2-4", {24, 24}, 20);
   add("sculpt/4-1-2-16", {24, 24}, 40);
   add("sculpt/6-3-3-3", {24, 24, 24}, 20);
+  return list;
+}
+
+std::vector<RuleWork> rule_work() {
+  using models::RuleModel;
+  using tasks::RuleFamily;
+  constexpr std::tuple<RuleFamily, const char*, int> kFamilies[] = {
+      {RuleFamily::kMlp, "mlp", 200}, {RuleFamily::kMha, "mha", 16}, {RuleFamily::kRnn, "rnn", 16}};
+  constexpr std::pair<RuleModel, const char*> kModels[] = {{RuleModel::kMonolithic, "monolithic"},
+                                                           {RuleModel::kModular, "modular"},
+                                                           {RuleModel::kModularOp, "modular-op"},
+                                                           {RuleModel::kGtModular, "gt-modular"}};
+  std::vector<RuleWork> list;
+  for (const auto& [family, family_name, steps] : kFamilies) {
+    for (const auto& [model, model_name] : kModels) {
+      for (const int rules : {2, 8, 32}) {
+        models::RuleSpec spec;
+        spec.task.family = family;
+        spec.task.rules = rules;
+        spec.model = model;
+        spec.iterations = steps;
+        spec.lr = 0.001;
+        spec = models::resolve(spec);
+        list.push_back(
+            {fmt::format("{}/{}/{}", family_name, model_name, rules), model_name, spec, spec.batch_size, true});
+      }
+    }
+  }
   return list;
 }
 

@@ -5,6 +5,7 @@
 
 #include "methods/sculpt/sculpt_run.h"
 #include "models/images/image_spec.h"
+#include "models/rules/rule_spec.h"
 #include "models/run_spec.h"
 
 namespace modlab::bench {
@@ -22,6 +23,7 @@ struct WorkOf {
 using Work = WorkOf<models::RunSpec>;
 using ImageWork = WorkOf<models::ImageSpec>;
 using SculptWork = WorkOf<methods::SculptRun>;
+using RuleWork = WorkOf<models::RuleSpec>;
 
 // The published protocol at ratio 0.5: full batch and batch 4, the whole loop with evaluation after every epoch; and
 // the dense network's training step alone.
@@ -33,6 +35,10 @@ std::vector<ImageWork> mnist_work();
 
 // Networks to sculpt, trained as published; epochs are those with which nearly every dense network learns.
 std::vector<SculptWork> sculpt_work();
+
+// All models of all families on 2, 8 and 32 rules at the least width, named family/model/rules. They learn at a rate
+// that shows within the few steps that are timed.
+std::vector<RuleWork> rule_work();
 
 // Sizes of networks in which to find modules: layers of images' two-digit tasks, and the same at other widths.
 struct DetectWork {

@@ -35,12 +35,6 @@ struct MnistRow {
   double gflops() const { return flops / ours.wall * 1e-9; }
 };
 
-// How many times as long the rival takes, on the clock or of the processor.
-std::optional<double> ratio(const std::optional<bench::SpentTime>& rival, const bench::SpentTime& ours,
-                            double bench::SpentTime::*time) {
-  return rival ? std::optional(*rival.*time / ours.*time) : std::nullopt;
-}
-
 bool is_one_of(std::span<const char* const> names, const ImageWork& work) {
   return std::ranges::any_of(names, [&](const char* name) { return work.name == name; });
 }
@@ -80,8 +74,8 @@ ordered_json mnist_row_json(const MnistRow& row, double peak_gflops) {
   object["work"] = row.work.name;
   const auto add_times = [&](const std::string& prefix, double bench::SpentTime::*time) {
     object[prefix + "ours_us_per_net_step"] = 1e6 * row.ours.*time;
-    object[prefix + "ratio_eager"] = ratio_json(ratio(row.eager, row.ours, time));
-    object[prefix + "ratio_eager_tuned"] = ratio_json(ratio(row.tuned, row.ours, time));
+    object[prefix + "ratio_eager"] = ratio_json(time_ratio(row.eager, row.ours, time));
+    object[prefix + "ratio_eager_tuned"] = ratio_json(time_ratio(row.tuned, row.ours, time));
     if (row.eager) {
       object[prefix + "rivals_us_per_net_step"]["eager"] = 1e6 * *row.eager.*time;
     }
@@ -102,7 +96,7 @@ void print_mnist_row(const MnistRow& row, double peak_gflops) {
     return time ? fmt::format("{:.0f}", 1e6 * time->wall) : "-";
   };
   const auto times = [&](const std::optional<bench::SpentTime>& rival, double bench::SpentTime::*time) {
-    return ratio_text(ratio(rival, row.ours, time));
+    return ratio_text(time_ratio(rival, row.ours, time));
   };
   fmt::print("{:<20} {:>8.1f} {:>9.1f} {:>6.1f} {:>8} {:>8} {:>7} {:>7}   {:>8.1f} {:>7} {:>7}\n", row.work.name,
              1e6 * row.ours.wall, row.gflops(), 100 * row.gflops() / peak_gflops, us_text(row.eager),

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/stopwatch.h"
 #include "bench/work.h"
 
 // What `modlab bench` is made of: bench.cc reads the command line, there is a file for each suite that it measures.
@@ -24,6 +25,7 @@ int bench_boolean(const BenchRequest& request);
 int bench_mnist(const BenchRequest& request);
 int bench_sculpt(const BenchRequest& request);
 int bench_detect(const BenchRequest& request);
+int bench_rules(const BenchRequest& request);
 
 [[noreturn]] void refuse_unknown_work(const BenchRequest& request);
 
@@ -44,6 +46,9 @@ std::string torch_text(const std::string& version, const std::string& blas);
 // How fast the rival's own products are, with which kernels, and whether that makes it a fair one.
 std::string products_text(double peak_gflops);
 nlohmann::ordered_json products_json(double peak_gflops);
+// How many times as long a rival takes, on the clock or of the processor.
+std::optional<double> time_ratio(const std::optional<bench::SpentTime>& rival, const bench::SpentTime& ours,
+                                 double bench::SpentTime::*time);
 std::string ratio_text(const std::optional<double>& ratio);
 nlohmann::ordered_json ratio_json(const std::optional<double>& ratio);
 

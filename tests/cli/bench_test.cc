@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <string>
 #include <utility>
 
 #include "cli/program.h"
@@ -50,8 +51,33 @@ TEST_F(Bench, SculptMeasuresWholeTrials) {
   EXPECT_TRUE(rows[0].at("ratio_trial").is_null());  // PyTorch was not asked for
 }
 
+TEST_F(Bench, RulesCountWhatAStepNeeds) {
+  const nlohmann::json output = json_output("bench rules --json --work mlp/gt-modular");
+  const nlohmann::json& oracles = output.at("rows");
+  ASSERT_EQ(oracles.size(), 3U);
+  // Six FLOPs for every weight and sample: encoders of 32 units, a core of 96 to 128 to 128, a decoder.
+  const auto around = [](double rules) { return 2 * (32 + 32 * 32) + (rules * 32 + 32 * 32) + (128 * 32 + 32); };
+  const double core = 96 * 128 + 128 * 128;
+  for (const nlohmann::json& row : oracles) {
+    const std::string name = row.at("work");
+    const double rules = std::stod(name.substr(name.rfind('/') + 1));
+    EXPECT_EQ(row.at("flops_per_step"), 6 * 256 * (around(rules) + core / rules)) << name;
+    EXPECT_TRUE(row.at("ratio_eager").is_null()) << name;  // PyTorch was not asked for
+    EXPECT_GT(row.at("percent_of_peak"), 0) << name;
+  }
+  EXPECT_EQ(output.at("threads").size(), 1U);
+  const nlohmann::json whole = json_output("bench rules --json --work mlp/monolithic/2").at("rows").at(0);
+  EXPECT_EQ(whole.at("flops_per_step"), 6 * 256 * (around(2) + core));
+  // What knows the rule learns faster.
+  EXPECT_GT(oracles.at(0).at("loss").at("ours"), 0);
+  EXPECT_LT(oracles.at(0).at("loss").at("ours"), whole.at("loss").at("ours"));
+  const nlohmann::json again = json_output("bench rules --json --work mlp/monolithic/2").at("rows").at(0);
+  EXPECT_EQ(again.at("loss"), whole.at("loss"));
+}
+
 TEST_F(Bench, WhatCannotBeMeasuredIsRefused) {
-  expect_refused("bench wood", {"boolean, mnist, sculpt or detect", "wood"});
+  expect_refused("bench wood", {"boolean, mnist, sculpt, detect or rules", "wood"});
+  expect_refused("bench rules --work cnn/", {"cnn/", "modlab bench rules"});
   expect_refused("bench sculpt detect", {"one suite at a time", "detect"});
   expect_refused("bench sculpt --work 4-2-5", {"4-2-5", "modlab bench sculpt"});
   expect_refused("bench detect --work 7-7", {"7-7", "modlab bench detect"});
