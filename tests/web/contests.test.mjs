@@ -70,6 +70,7 @@ onPage("shows measures side by side", withFigures(study, "F5", "F4"), {}, async 
   }
   const table = page.locator("#figure-F5 details.values");
   await table.locator("summary").click();
+  await table.locator("tbody tr").first().waitFor(); // it is filled when it opens
   assert.equal(await table.locator("tbody tr").count(), 60);
 });
 
