@@ -16,7 +16,7 @@ using models::RuleShape;
 using tasks::RuleFamily;
 
 RuleShape shape_of(const models::RuleSpec& spec) {
-  return models::rule_shape(tasks::draw_rules(spec.task), spec.model, spec.modules, spec.width);
+  return models::rule_shape(spec.task, spec.model, spec.modules, spec.width);
 }
 
 double two_layers(double in, double hidden, double out) { return in * hidden + hidden * out; }

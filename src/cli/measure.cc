@@ -7,6 +7,7 @@
 #include "measures/snapshot_measures.h"
 #include "report/measures_json.h"
 #include "report/measures_text.h"
+#include "report/rule_network_text.h"
 
 namespace modlab::cli {
 namespace {
@@ -29,6 +30,15 @@ void print_measure_help() {
       describe_options(measure_options()));
 }
 
+template <typename Snapshot>
+measures::SnapshotMeasures measured_of(const Snapshot& snapshot, bool with_relaxed) {
+  return measures::measure_snapshot(snapshot, with_relaxed);
+}
+// There is no graph to be near to.
+measures::RuleNetworkMeasures measured_of(const models::SavedRuleSnapshot& snapshot, bool /*with_relaxed*/) {
+  return measures::measure_snapshot(snapshot);
+}
+
 }  // namespace
 
 int run_measure(std::span<const std::string> words) {
@@ -41,7 +51,7 @@ int run_measure(std::span<const std::string> words) {
   for (std::size_t index = 0; index < arguments.positional().size(); ++index) {
     std::visit(
         [&](const auto& snapshot) {
-          const measures::SnapshotMeasures measured = measures::measure_snapshot(snapshot, arguments.is_on("relaxed"));
+          const auto measured = measured_of(snapshot, arguments.is_on("relaxed"));
           if (arguments.is_on("json")) {
             fmt::print("{}\n", report::measures_json(snapshot, measured).dump());
           } else {

@@ -7,6 +7,7 @@
 #include "models/saved_snapshot.h"
 #include "report/network_json.h"
 #include "report/network_text.h"
+#include "report/rule_network_text.h"
 
 namespace modlab::cli {
 namespace {

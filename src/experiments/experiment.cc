@@ -81,6 +81,9 @@ std::vector<std::string> own_task_names(const Experiment& kind) {
 const Experiment& kind_for(const Given& given) {
   const std::string model = given_or(given, "model", kDefaultModel);
   const std::string task = given_or(given, "task", kDefaultTask);
+  if (const Experiment* owner = owner_of(task); owner != nullptr && !given.contains("model")) {
+    return *owner;  // whose default it is
+  }
   std::vector<std::string> known;
   const Experiment* with_model = nullptr;
   for (const Experiment* kind : all()) {

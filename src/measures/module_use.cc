@@ -218,8 +218,7 @@ std::span<const UseMeasure> use_measures() {
   static constexpr std::array<UseMeasure, 7> kMeasures = {{
       {"collapse_avg", "collapse, average", "share that modules lack to an equal one", &UseMeasures::collapse_avg},
       {"collapse_worst", "collapse, worst", "the same of the least used module", &UseMeasures::collapse_worst},
-      {"alignment", "alignment", "use outside the best pairing of rules with modules",
-       &UseMeasures::alignment},
+      {"alignment", "alignment", "use outside the best pairing of rules with modules", &UseMeasures::alignment},
       {"adaptation", "adaptation", "distance of sorted use to sorted rule frequencies", &UseMeasures::adaptation},
       {"adaptation_matched", "adaptation, matched", "the same, paired by use instead of by size",
        &UseMeasures::adaptation_matched},

@@ -8,6 +8,7 @@
 #include "io/file.h"
 #include "io/json_text.h"
 #include "io/npz.h"
+#include "models/saved_tensors.h"
 #include "models/training_settings.h"
 #include "tasks/image_samples.h"
 #include "tasks/split.h"
@@ -16,7 +17,6 @@
 namespace modlab::models {
 namespace {
 
-constexpr auto kSavedRunKey = "modlab.run";
 constexpr auto kSavedTaskKey = "modlab.task";
 constexpr auto kSavedRowsKey = "modlab.rows";
 
@@ -72,24 +72,8 @@ tasks::TaskSuite suite_of(const io::TensorFile& file, const std::string& name, c
     throw FormatError(fmt::format("{}: its task is no task: {}", path, error.what()));
   }
 }
-constexpr std::size_t kMaxFileBytes = 4'000'000'000;
 
-std::vector<float> read_snapshot(const io::TensorFile& file, const engine::Layout& layout, const std::string& prefix,
-                                 const std::string& path) {
-  std::vector<float> parameters;
-  for (const engine::Tensor& tensor : layout.tensors) {
-    const io::NamedTensor* stored = file.find(prefix + "/" + tensor.name);
-    const std::vector<std::size_t> shape(tensor.shape.begin(), tensor.shape.end());
-    if (stored == nullptr || stored->shape != shape) {
-      throw FormatError(
-          fmt::format("{}: tensor '{}/{}' is missing or of another shape than its settings say; save the "
-                      "network again",
-                      path, prefix, tensor.name));
-    }
-    parameters.insert(parameters.end(), stored->values.begin(), stored->values.end());
-  }
-  return parameters;
-}
+constexpr std::size_t kMaxFileBytes = 4'000'000'000;
 
 template <typename Spec>
 SavedNetworkOf<Spec> read_network(const io::TensorFile& file, const nlohmann::ordered_json& run,
@@ -124,6 +108,9 @@ AnySavedNetwork network_of(const io::TensorFile& file, const std::string& path) 
   if (!run.is_object()) {
     throw FormatError(fmt::format("{}: its settings are not JSON; the file is damaged", path));
   }
+  if (is_on_rules(run)) {
+    return read_rules(file, run, path);
+  }
   // What a network on images has and others have not.
   if (run.contains("samples")) {
     return read_network<ImageSpec>(file, run, image_settings(), path);
@@ -140,14 +127,7 @@ io::TensorFile to_tensor_file(const Spec& spec, const tasks::TaskSuite& suite, c
   file.metadata[kSavedRunKey] = run.dump();
   file.metadata[kSavedTaskKey] = task_json(suite);
   file.metadata[kSavedRowsKey] = rows_json(spec, suite).dump();
-  for (const auto& [prefix, snapshot] : {std::pair{"best", &result.best}, std::pair{"last", &result.last}}) {
-    for (const engine::Tensor& tensor : layout.tensors) {
-      const auto begin = snapshot->parameters.begin() + static_cast<std::ptrdiff_t>(tensor.offset);
-      file.tensors.push_back({fmt::format("{}/{}", prefix, tensor.name),
-                              {tensor.shape.begin(), tensor.shape.end()},
-                              {begin, begin + static_cast<std::ptrdiff_t>(tensor.count)}});
-    }
-  }
+  add_snapshots(layout, result.best.parameters, result.last.parameters, file);
   return file;
 }
 

@@ -7,6 +7,7 @@
 
 #include "io/safetensors.h"
 #include "models/population.h"
+#include "models/rules/saved_rules.h"
 #include "tasks/tasks_at_hand.h"
 
 namespace modlab::models {
@@ -30,7 +31,7 @@ struct SavedNetworkOf {
 };
 using SavedNetwork = SavedNetworkOf<RunSpec>;
 using SavedImageNetwork = SavedNetworkOf<ImageSpec>;
-using AnySavedNetwork = std::variant<SavedNetwork, SavedImageNetwork>;
+using AnySavedNetwork = std::variant<SavedNetwork, SavedImageNetwork, SavedRules>;
 
 // Reads and checks such a file; throws FormatError if it is damaged or its tensors are not those of its settings.
 AnySavedNetwork load_network(const std::string& path);

@@ -25,6 +25,18 @@ std::optional<int> SavedSnapshotOf<Spec>::epoch() const {
   return number >= 1 && number <= network.spec.epochs ? std::optional(static_cast<int>(number)) : std::nullopt;
 }
 
+int SavedRuleSnapshot::iteration() const {
+  const nlohmann::ordered_json& run = network.run;
+  const auto scores = run.find(name);
+  const int last = network.spec.iterations;
+  if (scores == run.end() || !scores->is_object() || !scores->contains("best_iteration")) {
+    return last;
+  }
+  const nlohmann::ordered_json& told = (*scores)["best_iteration"];
+  const double number = told.is_number() ? static_cast<double>(told) : last;
+  return number >= 0 && number <= last ? static_cast<int>(number) : last;
+}
+
 template struct SavedSnapshotOf<RunSpec>;
 template struct SavedSnapshotOf<ImageSpec>;
 
@@ -34,13 +46,20 @@ void check_snapshot_name(const std::string& name) {
   }
 }
 
+namespace {
+
+template <typename Spec>
+SavedSnapshotOf<Spec> snapshot_of(SavedNetworkOf<Spec> network, const std::string& name) {
+  return {std::move(network), name};
+}
+SavedRuleSnapshot snapshot_of(SavedRules network, const std::string& name) { return {std::move(network), name}; }
+
+}  // namespace
+
 AnySavedSnapshot load_snapshot(const std::string& path, const std::string& name) {
   check_snapshot_name(name);
   return std::visit(
-      [&](auto&& network) -> AnySavedSnapshot {
-        using Network = std::decay_t<decltype(network)>;
-        return SavedSnapshotOf<decltype(Network::spec)>{std::forward<decltype(network)>(network), name};
-      },
+      [&](auto&& network) -> AnySavedSnapshot { return snapshot_of(std::forward<decltype(network)>(network), name); },
       load_network(path));
 }
 

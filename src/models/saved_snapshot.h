@@ -23,7 +23,16 @@ struct SavedSnapshotOf {
 };
 using SavedSnapshot = SavedSnapshotOf<RunSpec>;
 using SavedImageSnapshot = SavedSnapshotOf<ImageSpec>;
-using AnySavedSnapshot = std::variant<SavedSnapshot, SavedImageSnapshot>;
+
+struct SavedRuleSnapshot {
+  SavedRules network;
+  std::string name;
+
+  const std::vector<float>& parameters() const { return name == "best" ? network.best : network.last; }
+  // Training steps that it had had; of the file's word where it makes sense.
+  int iteration() const;
+};
+using AnySavedSnapshot = std::variant<SavedSnapshot, SavedImageSnapshot, SavedRuleSnapshot>;
 
 // Throws ConfigError unless the name is best or last.
 void check_snapshot_name(const std::string& name);

@@ -177,7 +177,7 @@ SpecSetting<Spec> noise_row() {
   return row<Spec>(
       "noise", "SD", "standard deviation of the noise on training inputs", kFree | kNamed,
       [](Spec& spec, const std::string& text) {
-        spec.noise = read_real("noise", text, 0, 1e6, "a number that is not negative");
+        spec.noise = read_real("noise", text, 0, 1e6, "a number from 0 to 1000000");
       },
       [](const Spec& spec) { return json(spec.noise); });
 }

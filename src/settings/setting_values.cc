@@ -27,7 +27,7 @@ long long read_integer(const char* name, const std::string& text, long long low,
 }
 
 double read_rate(const char* name, const std::string& text) {
-  return read_real(name, text, 0, 1e6, "a number that is not negative");
+  return read_real(name, text, 0, 1e6, "a number from 0 to 1000000");
 }
 
 bool read_truth(const char* name, const std::string& text) {

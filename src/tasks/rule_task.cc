@@ -19,21 +19,21 @@ std::vector<double> drawn(NumpyRandom& random, int count, double divisor) {
 
 }  // namespace
 
-int RuleTask::data_columns() const {
-  switch (settings.family) {
+int RuleTaskSettings::data_columns() const {
+  switch (family) {
     case RuleFamily::kMlp:
       return 2;
     case RuleFamily::kMha:
-      return (settings.search == 1 ? 4 : 6) * settings.rules;
+      return (search == 1 ? 4 : 6) * rules;
     case RuleFamily::kRnn:
       break;
   }
-  return settings.dimension;
+  return dimension;
 }
 
-int RuleTask::outputs() const {
-  const bool is_state = settings.family == RuleFamily::kRnn && settings.output == RuleOutput::kRegression;
-  return is_state ? settings.dimension : 1;
+int RuleTaskSettings::outputs() const {
+  const bool is_state = family == RuleFamily::kRnn && output == RuleOutput::kRegression;
+  return is_state ? dimension : 1;
 }
 
 RuleTask draw_rules(const RuleTaskSettings& settings) {

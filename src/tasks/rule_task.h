@@ -29,6 +29,12 @@ struct RuleTaskSettings {
   int search = 1;      // attention: 1 by numbers, 2 by directions
   int dimension = 32;  // recurrence: of input and state
   int order = 1;       // recurrence: how many states back
+
+  // Columns of a sample or token before those that say its rule.
+  int data_columns() const;
+  int inputs() const { return data_columns() + rules; }
+  // Numbers to predict for a sample or token.
+  int outputs() const;
 };
 
 // The rules themselves, drawn exactly as the published generator draws them from the task seed.
@@ -39,11 +45,9 @@ struct RuleTask {
   std::vector<double> drive;        // B: [rule][row][column]
   std::vector<double> readout;      // w: [row]; of classification only
 
-  // Columns of a sample or token before those that say its rule.
-  int data_columns() const;
-  int inputs() const { return data_columns() + settings.rules; }
-  // Numbers to predict for a sample or token.
-  int outputs() const;
+  int data_columns() const { return settings.data_columns(); }
+  int inputs() const { return settings.inputs(); }
+  int outputs() const { return settings.outputs(); }
   bool is_sequence() const { return settings.family != RuleFamily::kMlp; }
 };
 

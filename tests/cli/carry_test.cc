@@ -1,9 +1,13 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "cli/program.h"
+#include "engine/kernels/kernels.h"
 #include "io/sqlite.h"
+#include "models/rules/train_rules.h"
+#include "models/saved_snapshot.h"
 #include "report/csv_text.h"
 
 namespace modlab {
@@ -293,6 +297,41 @@ TEST_F(Carry, NumpyGivesTheOutputsOfSavedNetworks) {
       const json& said = run[words[0]];
       EXPECT_NEAR(std::stod(words[2]), said[words[1] + "_accuracy"].get<double>(), 1e-9) << run["model"] << " " << line;
       EXPECT_NEAR(std::stod(words[3]), said[words[1] + "_loss"].get<double>(), 1e-5) << run["model"] << " " << line;
+    }
+  }
+}
+
+// On the very samples that `modlab data rules` writes, so that every number of every family must be the same.
+TEST_F(Carry, NumpyGivesTheOutputsOfSavedNetworksOnRules) {
+  folder_.write("outputs.py", block_of("rules.md", "```python"));
+  constexpr int kSamples = 100;
+  const auto& kernels = engine::solo::kernels_for(engine::kernels().target);
+  for (const std::string family : {"mlp", "mha", "rnn"}) {
+    const std::string shape = family == "rnn" ? " --dim 3" : "";
+    ASSERT_EQ(run(fmt::format("data rules --family {} --rules 3 --samples {} --out x.npz{}", family, kSamples, shape))
+                  .exit_code,
+              0);
+    const json runs =
+        json_output(words_of(fmt::format("train --task rules-{} --model gt-modular,modular,modular-op,monolithic "
+                                         "--rules 3 --width 6 --lr 0.01 --iterations 40 --batch-size 16 "
+                                         "--evaluate-every 20 --test-samples 20 --save nets --json{}",
+                                         family, shape)))["runs"];
+    ASSERT_EQ(runs.size(), 4U);
+    for (const json& run : runs) {
+      const std::string file = folder_.file("nets/" + run["id"].get<std::string>() + ".safetensors");
+      const Outcome outcome =
+          Process({"/usr/bin/python3", "outputs.py", file, "x.npz"}, folder_.path().string()).wait();
+      ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+      const auto snapshot = std::get<models::SavedRuleSnapshot>(models::load_snapshot(file, "best"));
+      const models::RuleShape& net = snapshot.network.shape;
+      const auto network = models::make_rule_network<float>(net, kernels);
+      network->parameters().load(snapshot.parameters());
+      const tasks::RuleTask task = tasks::draw_rules(snapshot.network.spec.task);
+      models::RuleSampler sampler(task, kernels, 0);
+      const models::RuleScore score = models::judge_rules(
+          *network, sampler, net, task.settings.output, kernels,
+          {.use = models::SampleUse::kExport, .samples = kSamples, .length = snapshot.network.spec.length});
+      EXPECT_NEAR(std::stod(outcome.out), score.loss, 2e-6 * score.loss) << family << " " << run["model"];
     }
   }
 }

@@ -36,6 +36,42 @@ TEST_F(RulesRun, MixturesThatKnowTheRuleLearnIt) {
   EXPECT_FALSE(found[2]["last"].contains("alignment"));
 }
 
+TEST_F(RulesRun, ATaskOnRulesHasAModelOfItsOwnByDefault) {
+  const nlohmann::json found = runs("--task rules-mlp --iterations 1 --test-samples 10");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0]["model"], "modular");
+  expect_refused("train --task rules-mlp --model dense", {"rules-mlp", "not for dense"});
+}
+
+TEST_F(RulesRun, SavedNetworksShowWhichModuleServesWhichRule) {
+  const nlohmann::json found = runs(
+      "--task rules-mlp --model modular,monolithic --task-type classification --rules 3 --width 6 --lr 0.01 "
+      "--iterations 90 --evaluate-every 30 --test-samples 600 --save nets");
+  for (const char* snapshot : {"best", "last"}) {
+    for (const nlohmann::json& run : found) {
+      const std::string file = " nets/" + run["id"].get<std::string>() + ".safetensors --snapshot " + snapshot;
+      for (const char* verb : {"show", "measure"}) {
+        const nlohmann::json shown = json_output(verb + file + " --json");
+        const nlohmann::json& told = run[snapshot];
+        EXPECT_EQ(shown["model"], run["model"]);
+        EXPECT_EQ(shown["iteration"], told["best_iteration"]);
+        EXPECT_EQ(shown["id_loss"], told["id_loss"]) << "the same samples again";
+        EXPECT_EQ(shown["id_error"], told["id_error"]);
+        ASSERT_EQ(shown.contains("module_use"), run["model"] == "modular");
+        if (shown.contains("module_use")) {
+          EXPECT_EQ(shown["module_use"]["alignment"], told["alignment"]);
+          EXPECT_EQ(shown["module_use"]["collapse_avg"], told["collapse_avg"]);
+        }
+        const std::string text = output(test::words_of(verb + file));
+        EXPECT_NE(text.find(run["model"].get<std::string>() + " on rules-mlp, classification, 3 rules"),
+                  std::string::npos)
+            << text;
+        EXPECT_NE(text.find(run["model"] == "modular" ? "collapse_avg" : "no modules to show"), std::string::npos);
+      }
+    }
+  }
+}
+
 TEST_F(RulesRun, ParametersAreThePublishedOnes) {
   const std::string small = " --rules 8 --iterations 1 --test-samples 10 --batch-size 2";
   EXPECT_EQ(runs("--task rules-mlp --model modular --width 32" + small)[0]["parameters"], 36585);
@@ -139,6 +175,7 @@ TEST_F(RulesRun, BadInput) {
   expect_refused(small + "--rules two", {"rules", "'two'"});
   expect_refused(small + "--modules 0", {"modules", "'0'"});
   expect_refused(small + "--rules 32 --width 4", {"without units"});
+  expect_refused("train --task rules-rnn --rules 256 --dim 512 --order 16", {"256 rules", "gigabyte"});
   expect_refused(small + "--modules 32 --width 4", {"without units"});
   expect_refused(small + "--width 0", {"width", "'0'"});
   expect_refused(sequences + "--rules 64 --width 1", {"without units"});

@@ -39,7 +39,7 @@ RuleBatch batch_at(int iteration, SampleUse use = SampleUse::kTraining) {
 }
 
 RuleShape shape_with(const GateSettings& gates, RuleModel model = RuleModel::kModular) {
-  RuleShape shape = rule_shape(tasks::draw_rules({.rules = kModules}), model, kModules, 8);
+  RuleShape shape = rule_shape({.rules = kModules}, model, kModules, 8);
   shape.gates = gates;
   return shape;
 }

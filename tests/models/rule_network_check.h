@@ -33,7 +33,7 @@ class RuleNetworkTest : public testing::TestWithParam<RuleCase> {
 
   RuleNetworkTest()
       : task_(tasks::draw_rules(task_settings())),
-        shape_(models::rule_shape(task_, GetParam().model, GetParam().modules, GetParam().width)),
+        shape_(models::rule_shape(task_.settings, GetParam().model, GetParam().modules, GetParam().width)),
         layout_(models::rule_layout(shape_)),
         initial_(models::initial_parameters(layout_, models::Init::kTorch, 11)) {
     models::RuleSampler(task_, engine::solo::kernels_for("scalar"), 5)

@@ -15,7 +15,7 @@ constexpr RuleModel kModels[] = {RuleModel::kMonolithic, RuleModel::kModular, Ru
 constexpr int kRules[] = {2, 8, 32};
 
 RuleShape shape_of(const tasks::RuleTaskSettings& settings, RuleModel model, int width) {
-  return rule_shape(tasks::draw_rules(settings), model, settings.rules, width);
+  return rule_shape(settings, model, settings.rules, width);
 }
 
 std::size_t count(const tasks::RuleTaskSettings& settings, RuleModel model, int width) {

@@ -134,7 +134,7 @@ TEST(TrainRules, APermutedOracleIsTheOracleWithItsModulesExchanged) {
   RuleSpec permuted = own;
   permuted.gates.oracle = OracleKind::kPermuted;
   const tasks::RuleTask task = tasks::draw_rules(own.task);
-  const RuleShape shapes[] = {rule_shape(own, task), rule_shape(permuted, task)};
+  const RuleShape shapes[] = {rule_shape(own), rule_shape(permuted)};
   const engine::Layout layout = rule_layout(shapes[0]);
   RuleBatch batch;
   RuleSampler(task, engine::solo::kernels_for("scalar"), 1).draw({.samples = 64}, batch);
@@ -194,7 +194,7 @@ TEST(TrainRules, GatesHaveALearningRateOfTheirOwn) {
   const tasks::RuleTask task = tasks::draw_rules(spec.task);
   RuleProgress progress;
   const auto trained = train_rules(spec, task, engine::kernels(), progress);
-  const engine::Layout layout = rule_layout(rule_shape(spec, task));
+  const engine::Layout layout = rule_layout(rule_shape(spec));
   const std::vector<float> initial = initial_parameters(layout, Init::kTorch, spec.seed);
   for (const engine::Tensor& tensor : layout.tensors) {
     const bool same = std::equal(initial.begin() + static_cast<std::ptrdiff_t>(tensor.offset),

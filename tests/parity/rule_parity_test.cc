@@ -36,7 +36,7 @@ class RuleParityTest : public testing::TestWithParam<std::string> {
     }
     spec_ = models::resolve(spec_);
     task_ = tasks::draw_rules(spec_.task);
-    shape_ = models::rule_shape(task_, spec_.model, spec_.modules, spec_.width);
+    shape_ = models::rule_shape(task_.settings, spec_.model, spec_.modules, spec_.width);
   }
 
   const std::vector<float>& values(const std::string& name) const { return file_.find(name)->values; }

@@ -9,6 +9,7 @@
 #include "experiments/use_measures.h"
 #include "io/json_text.h"
 #include "measures/module_use.h"
+#include "measures/rule_network.h"
 
 namespace modlab::experiments {
 namespace {
@@ -28,28 +29,12 @@ Measure error_measure(std::string name, std::string label) {
   return {std::move(name), std::move(label), "%", false, std::pair{0.0, 100.0}, false, ""};
 }
 
-// Rules that no sample followed say nothing of the modules.
-std::optional<UseMeasures> use_of(const RuleSpec& spec, const std::vector<double>& activation) {
-  std::vector<double> rows;
-  int rules = 0;
-  for (std::size_t first = 0; first < activation.size(); first += static_cast<std::size_t>(spec.modules)) {
-    const auto begin = activation.begin() + static_cast<std::ptrdiff_t>(first);
-    const auto end = begin + spec.modules;
-    if (std::all_of(begin, end, [](double value) { return std::isfinite(value); }) &&
-        std::any_of(begin, end, [](double value) { return value > 0; })) {
-      rows.insert(rows.end(), begin, end);
-      ++rules;
-    }
-  }
-  if (rules < spec.task.rules) {
-    return std::nullopt;
-  }
-  return measures::measure_use({rules, spec.modules, std::move(rows)});
-}
-
 void add_use_of(const RuleSpec& spec, const std::vector<double>& activation, Numbers& numbers) {
-  if (const std::optional<UseMeasures> use = use_of(spec, activation)) {
-    add_use(*use, numbers);
+  if (activation.empty()) {
+    return;  // there are no modules
+  }
+  if (const auto use = measures::rule_use(spec.task.rules, spec.modules, activation)) {
+    add_use(measures::measure_use(*use), numbers);
   }
 }
 
@@ -82,7 +67,7 @@ class Judged {
   Judged(const RuleSpec& spec, const tasks::RuleTask& task, const Resources& resources)
       : spec_(spec),
         kernels_(engine::solo::kernels_for(resources.kernels->target)),
-        shape_(models::rule_shape(spec, task)),
+        shape_(models::rule_shape(spec)),
         network_(models::make_rule_network<float>(shape_, kernels_)),
         sampler_(task, kernels_, spec.seed) {}
 

@@ -12,6 +12,7 @@
 #include "experiments/rules/rule_results.h"
 #include "io/safetensors.h"
 #include "models/rules/rule_settings.h"
+#include "models/rules/saved_rules.h"
 
 namespace modlab::experiments {
 namespace {
@@ -22,22 +23,6 @@ RuleSpec rule_spec(const Values& values) {
   RuleSpec spec;
   models::rule_settings().read(values, spec);
   return models::resolve(spec);
-}
-
-// The network for other programs: every tensor under its name.
-std::string network_file(const Run& run, const RuleSpec& spec, const tasks::RuleTask& task,
-                         const std::vector<float>& parameters) {
-  io::TensorFile file;
-  const engine::Layout layout = models::rule_layout(models::rule_shape(spec, task));
-  for (const engine::Tensor& tensor : layout.tensors) {
-    const auto begin = parameters.begin() + static_cast<std::ptrdiff_t>(tensor.offset);
-    file.tensors.push_back({tensor.name,
-                            {tensor.shape.begin(), tensor.shape.end()},
-                            {begin, begin + static_cast<std::ptrdiff_t>(tensor.count)}});
-  }
-  file.metadata["modlab"] = "rules";
-  file.metadata["settings"] = run.values.to_json().dump();
-  return io::encode_safetensors(file);
 }
 
 // One network after the other on every thread: with batches of hundreds a core is busy with one.
@@ -95,7 +80,10 @@ class RulesWork : public Work {
         result.blobs.erase("curve");
       }
       if (wanted_.network_file) {
-        result.blobs["file.safetensors"] = network_file(runs_[at], spec, task, trained->best.parameters);
+        const io::TensorFile file =
+            models::to_tensor_file(models::rule_shape(spec), trained->best.parameters, trained->last.parameters,
+                                   runs_[at].kind->run_json(runs_[at], result));
+        result.blobs["file.safetensors"] = io::encode_safetensors(file);
       }
       result.seconds = thread_seconds() - begin;
       sink({{&runs_[at], std::move(result)}});
@@ -186,7 +174,6 @@ class Rules : public Experiment {
   std::map<std::string, nlohmann::json> defaults() const override {
     auto defaults = modlab::models::rule_settings().by_name(RuleSpec{});
     defaults["clip"] = nullptr;
-    defaults["model"] = nullptr;
     return defaults;
   }
   const std::map<std::string, nlohmann::json>& name_defaults() const override {
@@ -227,8 +214,7 @@ class Rules : public Experiment {
     return object;
   }
   Numbers size_of(const Run& run) const override {
-    const RuleSpec spec = rule_spec(run.values);
-    const modlab::models::RuleShape shape = modlab::models::rule_shape(spec, tasks::draw_rules(spec.task));
+    const modlab::models::RuleShape shape = modlab::models::rule_shape(rule_spec(run.values));
     return {{"parameters", static_cast<double>(modlab::models::rule_layout(shape).count)}};
   }
   std::string curve_csv(const Run& /*run*/, const std::map<std::string, Numbers>& /*snapshots*/,

@@ -59,7 +59,9 @@ struct RuleBatch {
 // differ in anything but the seed see the same ones.
 class RuleSampler {
  public:
+  // The task must outlive it.
   RuleSampler(const tasks::RuleTask& task, const engine::solo::Kernels<float>& kernels, std::uint64_t seed);
+  RuleSampler(tasks::RuleTask&& task, const engine::solo::Kernels<float>& kernels, std::uint64_t seed) = delete;
 
   void draw(const RuleDraw& draw, RuleBatch& batch);
 

@@ -132,7 +132,7 @@ std::vector<SpecSetting<RuleSpec>> training_rows() {
       row<RuleSpec>(
           "clip", "X", "the longest that a step's gradient may be, 0: as long as it is; rules-rnn has 1", kPlain,
           [](RuleSpec& spec, const std::string& text) {
-            spec.clip = read_real("clip", text, 0, 1e9, "a number that is not negative");
+            spec.clip = read_real("clip", text, 0, 1e9, "a number from 0 to 1000000000");
           },
           [](const RuleSpec& spec) { return json(spec.clip); }),
       row<RuleSpec>(
@@ -178,7 +178,7 @@ std::vector<SpecSetting<RuleSpec>> gate_rows() {
       gate_row(
           "gumbel", "X", "Gumbel noise on the scores of modules while training, times X",
           [](RuleSpec& spec, const std::string& text) {
-            spec.gates.gumbel = read_real("gumbel", text, 0, 1e6, "a number that is not negative");
+            spec.gates.gumbel = read_real("gumbel", text, 0, 1e6, "a number from 0 to 1000000");
           },
           [](const RuleSpec& spec) { return json(spec.gates.gumbel); }),
       gate_row(
@@ -196,7 +196,7 @@ std::vector<SpecSetting<RuleSpec>> gate_rows() {
       gate_row(
           "balance", "X", "weight of a loss that asks for modules of equal use",
           [](RuleSpec& spec, const std::string& text) {
-            spec.gates.balance = read_real("balance", text, 0, 1e6, "a number that is not negative");
+            spec.gates.balance = read_real("balance", text, 0, 1e6, "a number from 0 to 1000000");
           },
           [](const RuleSpec& spec) { return json(spec.gates.balance); }),
       gate_row(
@@ -283,18 +283,23 @@ RuleSpec resolve(RuleSpec spec) {
   if (spec.gates.kind == GateKind::kTopK && spec.gates.top_k > spec.modules) {
     throw ConfigError(fmt::format("top_k is {}, but there are {} modules", spec.gates.top_k, spec.modules));
   }
-  const tasks::RuleTask task = tasks::draw_rules(spec.task);
-  rule_shape(spec, task);
+  rule_shape(spec);
   constexpr double kMostNumbers = 1 << 28;
-  if (1.0 * spec.train_samples * spec.length * (task.inputs() + task.outputs()) > kMostNumbers) {
+  if (is_system(spec) &&
+      1.0 * spec.task.rules * (spec.task.order + 1) * spec.task.dimension * spec.task.dimension > kMostNumbers / 2) {
+    throw ConfigError(
+        fmt::format("{} rules with dim {} and order {} take more than a gigabyte; make one of them smaller",
+                    spec.task.rules, spec.task.dimension, spec.task.order));
+  }
+  if (1.0 * spec.train_samples * spec.length * (spec.task.inputs() + spec.task.outputs()) > kMostNumbers) {
     throw ConfigError(fmt::format("{} training samples take more than a gigabyte; take fewer, or 0 for fresh ones",
                                   spec.train_samples));
   }
   return spec;
 }
 
-RuleShape rule_shape(const RuleSpec& spec, const tasks::RuleTask& task) {
-  RuleShape shape = rule_shape(task, spec.model, spec.modules, spec.width);
+RuleShape rule_shape(const RuleSpec& spec) {
+  RuleShape shape = rule_shape(spec.task, spec.model, spec.modules, spec.width);
   shape.gates = spec.gates;
   shape.gates.iterations = spec.iterations;
   shape.gates.seed = spec.seed;

@@ -175,11 +175,11 @@ int shared_state(const RuleShape& shape) {
                           (2 * square));
 }
 
-RuleShape rule_shape(const tasks::RuleTask& task, RuleModel model, int modules, int width) {
+RuleShape rule_shape(const tasks::RuleTaskSettings& task, RuleModel model, int modules, int width) {
   RuleShape shape;
-  shape.family = task.settings.family;
+  shape.family = task.family;
   shape.model = model;
-  shape.rules = task.settings.rules;
+  shape.rules = task.rules;
   shape.modules = modules;
   shape.width = width;
   shape.data_columns = task.data_columns();

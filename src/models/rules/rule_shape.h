@@ -32,7 +32,7 @@ struct RuleShape {
 inline constexpr int kSecondWidth = 4;
 
 // Throws ConfigError where modules would be left without units.
-RuleShape rule_shape(const tasks::RuleTask& task, RuleModel model, int modules, int width);
+RuleShape rule_shape(const tasks::RuleTaskSettings& task, RuleModel model, int modules, int width);
 
 // Hidden units of a module of the family kMlp, an attention head's width, a module's units behind its heads, and the
 // size of the state that modules share in place of the monolithic network's: so that all models have about as many

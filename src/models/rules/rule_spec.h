@@ -10,7 +10,7 @@ namespace modlab::models {
 // the family.
 struct RuleSpec {
   tasks::RuleTaskSettings task;
-  RuleModel model = RuleModel::kMonolithic;
+  RuleModel model = RuleModel::kModular;
   int modules = 0;  // 0: as many as rules
   int width = 32;
   int length = 10;  // of training samples, in tokens; 1 where samples are no sequences
@@ -32,6 +32,6 @@ struct RuleSpec {
 RuleSpec resolve(RuleSpec spec);
 
 // The network of a resolved spec. Throws ConfigError where modules would be left without units.
-RuleShape rule_shape(const RuleSpec& spec, const tasks::RuleTask& task);
+RuleShape rule_shape(const RuleSpec& spec);
 
 }  // namespace modlab::models

@@ -35,7 +35,7 @@ class RuleTrainer {
       : spec_(spec),
         progress_(progress),
         kernels_(engine::solo::kernels_for(kernels.target)),
-        shape_(rule_shape(spec, task)),
+        shape_(rule_shape(spec)),
         stepper_(spec, shape_, kernels, initial_parameters(rule_layout(shape_), Init::kTorch, spec.seed)),
         judged_(make_rule_network<float>(shape_, kernels_)),
         sampler_(task, kernels_, spec.seed),
