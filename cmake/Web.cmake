@@ -38,6 +38,7 @@ modlab_figures_end:
   .popsection
 )");
 
+// NOLINTNEXTLINE(readability-identifier-naming): an assembler's names
 extern "C" const char modlab_page_begin, modlab_page_end, modlab_figures_begin, modlab_figures_end;
 
 namespace modlab::report {

@@ -46,6 +46,6 @@ struct CheckContext {
   const experiments::Measure* measure;
 };
 
-CheckResult evaluate_check(const CheckContext& context);
+CheckResult evaluate_check(const CheckContext& given);
 
 }  // namespace modlab::studies

@@ -310,6 +310,7 @@ std::vector<Cell> choose(const StudyPlan& plan, const std::vector<Record>& recor
     }
     if (restarts.empty()) {
       chosen.push_back(std::move(result));
+      continue;
     }
     for (const int count : restarts) {
       if (Cell winners = best_of(result, static_cast<std::size_t>(count)); !winners.splits.empty()) {

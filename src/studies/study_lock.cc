@@ -108,7 +108,7 @@ std::optional<std::string> who_trains(const std::string& folder) {
   if (file < 0) {
     return std::nullopt;
   }
-  const std::optional<std::string> who = is_held_elsewhere(file, LOCK_SH) ? std::optional(text_of(file)) : std::nullopt;
+  std::optional<std::string> who = is_held_elsewhere(file, LOCK_SH) ? std::optional(text_of(file)) : std::nullopt;
   ::close(file);
   return who;
 }

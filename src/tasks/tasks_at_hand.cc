@@ -16,8 +16,8 @@ struct Shelf {
   template <typename Value>
   std::optional<Value> find(std::map<std::string, Value> TasksAtHand::Held::*list, const std::string& name) {
     const std::lock_guard lock(mutex);
-    for (auto held = all.rbegin(); held != all.rend(); ++held) {
-      const std::map<std::string, Value>& values = (*held)->*list;
+    for (std::size_t left = all.size(); left > 0; --left) {
+      const std::map<std::string, Value>& values = all[left - 1]->*list;
       if (const auto found = values.find(name); found != values.end()) {
         return found->second;
       }

@@ -30,7 +30,7 @@ struct Script {
 const std::vector<Script>& scripts() {
   static const std::vector<Renamed> kOfAll = {
       {"gt_rules", "rules"}, {"num_rules", "modules"}, {"data_seed", "task_seed"}};
-  static const auto renamed = [](std::vector<Renamed> own) {
+  const auto renamed = [](std::vector<Renamed> own) {
     own.insert(own.end(), kOfAll.begin(), kOfAll.end());
     return own;
   };

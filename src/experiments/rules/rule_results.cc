@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "core/errors.h"
 #include "experiments/use_measures.h"
@@ -164,6 +165,15 @@ std::vector<int> test_lengths(const RuleSpec& spec) {
     return {};
   }
   return spec.length == 10 ? std::vector<int>{3, 5, 10, 20, 30} : std::vector<int>{10, 20, 30, 40, 50};
+}
+
+double judged_tokens(const RuleSpec& spec) {
+  const std::vector<int> lengths = test_lengths(spec);
+  const double at_lengths = 2.0 * std::accumulate(lengths.begin(), lengths.end(), 0);
+  const double tests = spec.length + (lengths.empty() ? 1 : lengths.back()) + at_lengths;
+  constexpr int kSnapshots = 2;
+  return models::evaluated_tokens(spec) +
+         kSnapshots * (tests * spec.test_samples + 1.0 * spec.train_samples * spec.length);
 }
 
 std::span<const Measure> rule_measures() {

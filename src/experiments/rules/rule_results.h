@@ -12,6 +12,9 @@ std::span<const Measure> rule_curve_measures();
 // Lengths at which a network on sequences is tested, and which of them the headline of out-of-distribution data has.
 std::vector<int> test_lengths(const models::RuleSpec& spec);
 
+// Tokens on which a network is judged, while it is trained and after that.
+double judged_tokens(const models::RuleSpec& spec);
+
 // Numbers of both snapshots; `activation/best` and `activation/last`, rules by modules, and `curve` as JSON.
 Result rule_result(const models::RuleSpec& spec, const tasks::RuleTask& task, const models::TrainedRules& trained,
                    const Resources& resources);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <map>
 
 #include "core/parallel.h"
@@ -36,7 +35,7 @@ class RulesWork : public Work {
     }
   }
 
-  // Some steps of each shape, without the evaluation before and after them.
+  // From some steps of each shape. What is judged goes forward only, which is a third of a step.
   double estimate_seconds() override {
     std::map<std::string, double> seconds_a_step;
     double total = 0;
@@ -46,15 +45,14 @@ class RulesWork : public Work {
       tried.task.task_seed = 0;
       tried.lr = 1e-4;
       tried.iterations = 1;
-      tried.evaluate_every = std::numeric_limits<int>::max();
+      tried.evaluate_every = 1;
+      tried.test_samples = 1;
       const auto [known, is_new] = seconds_a_step.try_emplace(models::rule_settings().id(tried));
       if (is_new) {
-        constexpr int kTried = 20;
-        const double one = seconds_of(tried);
-        tried.iterations += kTried;
-        known->second = std::max(0.0, seconds_of(tried) - one) / kTried;
+        known->second = models::seconds_a_step(tried, *resources_.kernels);
       }
-      total += known->second * spec.iterations;
+      const double judged = judged_tokens(spec) / (3.0 * spec.batch_size * spec.length);
+      total += known->second * (spec.iterations + judged);
     }
     return total / resources_.threads;
   }
@@ -100,14 +98,6 @@ class RulesWork : public Work {
   void stop() override { progress_.stop = true; }
 
  private:
-  double seconds_of(const RuleSpec& spec) const {
-    models::RuleProgress progress;
-    const tasks::RuleTask task = tasks::draw_rules(spec.task);
-    const double begin = thread_seconds();
-    models::train_rules(spec, task, *resources_.kernels, progress);
-    return thread_seconds() - begin;
-  }
-
   std::span<const Run> runs_;
   Resources resources_;
   Wanted wanted_;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
+#include "core/thread_seconds.h"
 #include "engine/flush_denormals.h"
 #include "models/initial_weights.h"
 #include "models/rules/training_samples.h"
@@ -162,6 +164,35 @@ RuleScore judge_rules(RuleNetwork<float>& network, RuleSampler& sampler, const R
     score.activation[place] /= std::max(1.0, rows_of_rule[place / static_cast<std::size_t>(shape.modules)]);
   }
   return score;
+}
+
+double seconds_a_step(const RuleSpec& spec, const engine::Kernels<float>& kernels) {
+  constexpr double kEnough = 0.02;  // seconds
+  const engine::FlushDenormals flush;
+  const tasks::RuleTask task = tasks::draw_rules(spec.task);
+  const RuleShape shape = rule_shape(spec);
+  RuleStepper stepper(spec, shape, kernels, initial_parameters(rule_layout(shape), Init::kTorch, spec.seed));
+  RuleSampler sampler(task, engine::solo::kernels_for(kernels.target), spec.seed);
+  TrainingSamples training(spec, sampler);
+  RuleBatch batch;
+  double best = std::numeric_limits<double>::max();
+  // The first step also makes room. However slow steps are, there is a second.
+  for (double spent = 0; spent < kEnough;) {
+    for (const bool counts : {false, true}) {
+      const double begin = thread_seconds();
+      training.draw(0, batch);
+      stepper.step(batch);
+      const double seconds = thread_seconds() - begin;
+      spent += seconds;
+      best = counts ? std::min(best, seconds) : best;
+    }
+  }
+  return best;
+}
+
+double evaluated_tokens(const RuleSpec& spec) {
+  const double points = 2.0 + spec.iterations / spec.evaluate_every;
+  return points * 2 * kEvaluationBatches * kEvaluationSamples * spec.length;
 }
 
 std::optional<TrainedRules> train_rules(const RuleSpec& spec, const tasks::RuleTask& task,

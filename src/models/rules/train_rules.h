@@ -80,6 +80,12 @@ struct RuleProgress {
   std::atomic<bool> stop{false};
 };
 
+// How long a training step of a resolved spec takes here, drawing its samples included.
+double seconds_a_step(const RuleSpec& spec, const engine::Kernels<float>& kernels);
+
+// Tokens on which train_rules judges a network between its steps.
+double evaluated_tokens(const RuleSpec& spec);
+
 // One network, of a resolved spec. Returns nothing if it was asked to stop.
 std::optional<TrainedRules> train_rules(const RuleSpec& spec, const tasks::RuleTask& task,
                                         const engine::Kernels<float>& kernels, RuleProgress& progress);
