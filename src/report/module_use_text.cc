@@ -143,29 +143,29 @@ ordered_json module_use_json(const UseLook& look) {
 
 std::string module_use_svg(const UseLook& look) {
   const ModuleUse& use = look.use;
-  constexpr double kMargin = 14;
+  constexpr double kBorder = 14;
   constexpr double kTop = 58;
   const double cell = std::clamp(640.0 / std::max(use.rules(), use.modules()), 6.0, 46.0);
   const bool has_names = cell >= 12;
-  double left = kMargin + 18;
+  double left = kBorder + 18;
   for (const std::string& rule : look.rules) {
-    left = std::max(left, kMargin + 10 + (has_names ? tasks::text_width(rule, 12, false) : 0));
+    left = std::max(left, kBorder + 10 + (has_names ? tasks::text_width(rule, 12, false) : 0));
   }
   const std::string title = on_one_line(look.name);
   const std::string caption = fmt::format("rules (rows) by modules; collapse {:.3f}, alignment {:.3f}",
                                           look.measured.collapse_avg + 0.0, look.measured.alignment + 0.0);
-  const double width = std::max({left + cell * use.modules(), kMargin + tasks::text_width(title, 13, true),
-                                 kMargin + tasks::text_width(caption, 11, false)}) +
-                       kMargin;
-  const double height = kTop + cell * use.rules() + kMargin;
+  const double width = std::max({left + cell * use.modules(), kBorder + tasks::text_width(title, 13, true),
+                                 kBorder + tasks::text_width(caption, 11, false)}) +
+                       kBorder;
+  const double height = kTop + cell * use.rules() + kBorder;
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
       "font-family=\"Helvetica, Arial, sans-serif\">\n"
       "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
       width, height);
-  svg += fmt::format("<text x=\"{}\" y=\"20\" font-size=\"13\" font-weight=\"bold\">{}</text>\n", kMargin,
+  svg += fmt::format("<text x=\"{}\" y=\"20\" font-size=\"13\" font-weight=\"bold\">{}</text>\n", kBorder,
                      tasks::escape_xml(title));
-  svg += fmt::format("<text x=\"{}\" y=\"36\" font-size=\"11\" fill=\"#555555\">{}</text>\n", kMargin,
+  svg += fmt::format("<text x=\"{}\" y=\"36\" font-size=\"11\" fill=\"#555555\">{}</text>\n", kBorder,
                      tasks::escape_xml(caption));
   for (int module = 0; has_names && module < use.modules(); ++module) {
     svg += fmt::format(
