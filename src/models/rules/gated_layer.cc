@@ -108,17 +108,19 @@ void GatedLayer<T>::choose_gates(Parameters<T>& parameters, const RuleBatch& bat
     const std::ptrdiff_t rule = batch.said[static_cast<std::size_t>(row)];
     std::copy_n(rule_scores + rule * padded(shape_.modules), shape_.modules, gating_.scores(row));
   }
-  with_units(units_, [&](auto units) {
-    const T* weights = parameters.values(scores_);
-    const T* biases = parameters.values(scores_ + 1);
-    for (int row = 0; row < rows_ && shape_.model == RuleModel::kModular; ++row) {
-      const T* h = hidden_.data() + static_cast<std::ptrdiff_t>(row) * padded(hidden());
-      T* scores = gating_.scores(row);
-      for (int module = 0; module < shape_.modules; ++module) {
-        scores[module] = biases[module] + dot_of(weights + module * units, h + module * units, units);
+  if (shape_.model == RuleModel::kModular) {
+    with_units(units_, [&](auto units) {
+      const T* weights = parameters.values(scores_);
+      const T* biases = parameters.values(scores_ + 1);
+      for (int row = 0; row < rows_; ++row) {
+        const T* h = hidden_.data() + static_cast<std::ptrdiff_t>(row) * padded(hidden());
+        T* scores = gating_.scores(row);
+        for (int module = 0; module < shape_.modules; ++module) {
+          scores[module] = biases[module] + dot_of(weights + module * units, h + module * units, units);
+        }
       }
-    }
-  });
+    });
+  }
   gating_.choose(0, rows_);
 }
 

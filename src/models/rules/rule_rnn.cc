@@ -251,7 +251,7 @@ class RuleRnn : public RuleNetwork<T> {
   }
   template <typename Visit>
   void for_each_score(const Visit& visit) {
-    for (int module = 0; module < shape_.modules && scores_cells(); ++module) {
+    for (int module = 0; module < shape_.modules; ++module) {
       for (int place = 0; place < 8 * state_; ++place) {
         const int half = place / (4 * state_);
         visit(at(place, shape_.modules) + module, at(2 * module + half, 4 * state_) + place % (4 * state_));
@@ -259,14 +259,18 @@ class RuleRnn : public RuleNetwork<T> {
     }
   }
   void turn_scores() {
-    if (scores_cells()) {
-      scores_turned_.assign(static_cast<std::size_t>(at(2 * shape_.modules, 4 * state_)), T{0});
-      dscores_turned_.resize(scores_turned_.size());
+    if (!scores_cells()) {
+      return;
     }
+    scores_turned_.assign(static_cast<std::size_t>(at(2 * shape_.modules, 4 * state_)), T{0});
+    dscores_turned_.resize(scores_turned_.size());
     const T* weights = parameters_.values(scores_);
     for_each_score([&](std::ptrdiff_t from, std::ptrdiff_t to) { scores_turned_[to] = weights[from]; });
   }
   void add_scores() {
+    if (!scores_cells()) {
+      return;
+    }
     T* gradients = parameters_.gradients(scores_);
     for_each_score([&](std::ptrdiff_t to, std::ptrdiff_t from) { gradients[to] += dscores_turned_[from]; });
   }
