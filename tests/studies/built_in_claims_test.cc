@@ -398,7 +398,8 @@ TEST(BuiltInStudies, OnRulesSayHowTheyDeviate) {
     const Study study = load_study(name);
     for (const char* preset : {"quick", "standard"}) {
       const std::string& about = find_preset(study, preset)->about;
-      const experiments::Values& values = plan_study(study, preset).runs.front().run.values;
+      const StudyPlan plan = plan_study(study, preset);
+      const experiments::Values& values = plan.runs.front().run.values;
       for (const std::string& said : {values.text("lr"), "width " + values.text("width"), std::string("instead of")}) {
         EXPECT_NE(about.find(said), std::string::npos) << name << " " << preset << ": " << said;
       }
