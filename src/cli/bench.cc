@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "bench/ours.h"
 #include "bench/rivals.h"
 #include "cli/arguments.h"
 #include "cli/bench_suite.h"
@@ -142,6 +143,18 @@ nlohmann::ordered_json products_json(double peak_gflops) {
           {"kernels_by_itself", products.kernels_by_itself},
           {"peak_gflops", peak_gflops},
           {"fair", bench::is_fair(products, peak_gflops)}};
+}
+
+nlohmann::ordered_json circumstances_json(double load, double seconds, const std::string& torch, double peak_gflops) {
+  nlohmann::ordered_json json;
+  json["peak_memory_mb"] = bench::peak_memory_mb();
+  json["load_average_before"] = load;
+  json["seconds"] = seconds;
+  if (!torch.empty()) {
+    json["torch"] = torch;
+    json["torch_products"] = products_json(peak_gflops);
+  }
+  return json;
 }
 
 std::optional<double> time_ratio(const std::optional<bench::SpentTime>& rival, const bench::SpentTime& ours,

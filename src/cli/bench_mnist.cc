@@ -289,13 +289,7 @@ int bench_mnist(const BenchRequest& request) {
     if (request.curves) {
       output["curves"] = curves;
     }
-    output["peak_memory_mb"] = bench::peak_memory_mb();
-    output["load_average_before"] = load;
-    output["seconds"] = seconds;
-    if (!torch.empty()) {
-      output["torch"] = torch;
-      output["torch_products"] = products_json(peak_gflops);
-    }
+    output.update(circumstances_json(load, seconds, torch, peak_gflops));
     fmt::print("{}\n", output.dump());
     return 0;
   }

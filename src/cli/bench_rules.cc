@@ -181,13 +181,7 @@ int bench_rules(const BenchRequest& request) {
       output["rows"].push_back(rule_row_json(row, peak_gflops));
     }
     output["threads"] = threads;
-    output["peak_memory_mb"] = bench::peak_memory_mb();
-    output["load_average_before"] = load;
-    output["seconds"] = seconds;
-    if (!torch.empty()) {
-      output["torch"] = torch;
-      output["torch_products"] = products_json(peak_gflops);
-    }
+    output.update(circumstances_json(load, seconds, torch, peak_gflops));
     fmt::print("{}\n", output.dump());
     return 0;
   }

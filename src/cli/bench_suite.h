@@ -46,6 +46,8 @@ std::string torch_text(const std::string& version, const std::string& blas);
 // How fast the rival's own products are, with which kernels, and whether that makes it a fair one.
 std::string products_text(double peak_gflops);
 nlohmann::ordered_json products_json(double peak_gflops);
+// Under which everything was measured. `torch` is empty without a rival.
+nlohmann::ordered_json circumstances_json(double load, double seconds, const std::string& torch, double peak_gflops);
 // How many times as long a rival takes, on the clock or of the processor.
 std::optional<double> time_ratio(const std::optional<bench::SpentTime>& rival, const bench::SpentTime& ours,
                                  double bench::SpentTime::*time);

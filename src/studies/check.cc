@@ -12,6 +12,7 @@
 #include "core/text.h"
 #include "measures/flops.h"
 #include "measures/statistics.h"
+#include "studies/check_places.h"
 #include "studies/check_text.h"
 #include "studies/votes.h"
 
@@ -23,124 +24,6 @@ constexpr double kSaturated = 99;
 constexpr double kNearBaseRate = 2;
 // What is allowed is allowed to the last bit.
 constexpr double kRounding = 1e-9;
-
-using Cells = std::vector<const Cell*>;
-
-Cells cells_of(const CheckContext& context, const Selector& side) {
-  Cells cells;
-  for (const Cell& cell : context.findings.cells(context.claim.tune)) {
-    if (context.findings.matches(cell, side) && context.findings.matches(cell, context.where)) {
-      cells.push_back(&cell);
-    }
-  }
-  return cells;
-}
-
-// Axes on which the sides are matched: the shared ones but those that a side names.
-std::vector<std::string> key_axes(const CheckContext& context) {
-  std::vector<std::string> axes;
-  for (const std::string& axis : context.claim.over) {
-    const bool named =
-        std::ranges::any_of(context.check.sides, [&](const Selector& side) { return side.contains(axis); });
-    if (!named && !context.check.best.contains(axis)) {
-      axes.push_back(axis);
-    }
-  }
-  return axes;
-}
-
-std::map<std::string, Cells> by_axes(const Findings& findings, const Cells& cells,
-                                     const std::vector<std::string>& axes) {
-  std::map<std::string, Cells> groups;
-  for (const Cell* cell : cells) {
-    std::string key;
-    for (const std::string& axis : axes) {
-      key += findings.value(*cell, axis) + "\n";
-    }
-    groups[key].push_back(cell);
-  }
-  return groups;
-}
-
-// The cells of one side by a numeric axis.
-std::map<double, Cells> along(const CheckContext& context, const Selector& side) {
-  std::map<double, Cells> groups;
-  for (const Cell* cell : cells_of(context, side)) {
-    if (const auto x = parse_real(context.findings.value(*cell, context.check.along)); x) {
-      groups[*x].push_back(cell);
-    }
-  }
-  return groups;
-}
-
-// A place that a check looks at: a measure of some cells taken together.
-struct Place {
-  Cells cells;
-  const experiments::Measure* measure = nullptr;
-};
-
-// What stands for nothing where logarithms are taken: counts begin at 1, and of others it is too little to be measured.
-double least_of(const experiments::Measure& measure) {
-  constexpr double kLeastPercent = 1e-3;
-  constexpr double kLeast = 1e-9;
-  return experiments::find_measure(measure.name)->log ? 1 : measure.unit == "%" ? kLeastPercent : kLeast;
-}
-
-UnitValues measured(const Place& place, bool each_counts) {
-  UnitValues values;
-  if (each_counts) {
-    for (std::size_t at = 0; at < place.cells.size(); ++at) {
-      for (const auto& [unit, value] : unit_values({place.cells[at]}, place.measure->name)) {
-        values[{unit.split, unit.seed, at}] = value;
-      }
-    }
-  } else {
-    values = unit_values(place.cells, place.measure->name);
-  }
-  if (place.measure->log) {
-    const double least = least_of(*place.measure);
-    for (auto& [unit, value] : values) {
-      value = std::log10(std::max(value, least));
-    }
-  }
-  return values;
-}
-
-// What the units have at some places. On a split each place has the seeds that it has. Where nothing is drawn but
-// seeds, each run is a trial of its own, unless places are made of different numbers of cells: then the runs with one
-// seed are taken together.
-Draws draws_at(const std::vector<Place>& places) {
-  Draws draws;
-  draws.has_splits = std::ranges::any_of(places, [](const Place& place) {
-    return std::ranges::any_of(place.cells, [](const Cell* cell) {
-      return std::ranges::any_of(cell->splits, [](const Cell::Split& split) { return !split.name.empty(); });
-    });
-  });
-  const bool each_counts = !draws.has_splits && std::ranges::all_of(places, [&](const Place& place) {
-    return place.cells.size() == places.front().cells.size();
-  });
-  for (std::size_t at = 0; at < places.size(); ++at) {
-    for (const auto& [unit, value] : measured(places[at], each_counts)) {
-      const auto found = draws.units.try_emplace(unit, places.size(), std::numeric_limits<double>::quiet_NaN()).first;
-      found->second[at] = value;
-    }
-  }
-  if (!draws.has_splits) {
-    std::erase_if(draws.units, [](const auto& entry) {
-      return std::ranges::any_of(entry.second, [](double value) { return std::isnan(value); });
-    });
-  }
-  return draws;
-}
-
-double mean_of_places(std::span<const double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-// Of the first half minus the second.
-double difference_of_places(std::span<const double> values) {
-  const std::size_t half = values.size() / 2;
-  return mean_of_places(values.first(half)) - mean_of_places(values.subspan(half));
-}
 
 void conclude(const CheckContext& context, CheckResult& result, Evidence evidence) {
   evidence.drawn = context.findings.split_word();
@@ -187,13 +70,13 @@ void leave_undecided(CheckResult& result) {
 }
 
 // Sides may be of different tasks: each has its own base rate.
-bool says_nothing(const CheckContext& context, const Place& a, const Place& b) {
+bool says_nothing(const CheckContext& context, const CheckPlace& a, const CheckPlace& b) {
   if (!context.measure->is_accuracy()) {
     return false;
   }
   const double mean_a = mean_of(measured(a, false));
   const double mean_b = mean_of(measured(b, false));
-  const auto at_chance = [&](double mean, const Place& place) {
+  const auto at_chance = [&](double mean, const CheckPlace& place) {
     return mean < context.findings.base_rate(*place.cells.front(), *context.measure) + kNearBaseRate;
   };
   return (mean_a > kSaturated && mean_b > kSaturated) || (at_chance(mean_a, a) && at_chance(mean_b, b));
@@ -206,11 +89,11 @@ void compare(const CheckContext& context, CheckResult& result) {
   };
   const std::map<std::string, Cells> first = side(0);
   const std::map<std::string, Cells> second = side(1);
-  std::vector<std::pair<Place, Place>> all;
-  std::vector<std::pair<Place, Place>> telling;
+  std::vector<std::pair<CheckPlace, CheckPlace>> all;
+  std::vector<std::pair<CheckPlace, CheckPlace>> telling;
   for (const auto& [key, cells] : first) {
     if (const auto other = second.find(key); other != second.end()) {
-      const std::pair<Place, Place> pair{{cells, context.measure}, {other->second, context.measure}};
+      const std::pair<CheckPlace, CheckPlace> pair{{cells, context.measure}, {other->second, context.measure}};
       if (!has_any(draws_at({pair.first, pair.second}))) {
         continue;
       }
@@ -231,7 +114,7 @@ void compare(const CheckContext& context, CheckResult& result) {
     result.covered = fmt::format("at {} of {} points", telling.size(), all.size());
     result.note = "at the others both are saturated or both at the base rate";
   }
-  std::vector<Place> places;
+  std::vector<CheckPlace> places;
   for (const auto& pair : telling) {
     places.push_back(pair.first);
   }
@@ -250,10 +133,10 @@ void compare(const CheckContext& context, CheckResult& result) {
 
 // The trials at some places, each place by itself: as many successes as there are where a run has the measure or has
 // not (100 or 0), otherwise the mean of the places.
-Evidence evidence_of_trials(const std::vector<Place>& places) {
+Evidence evidence_of_trials(const std::vector<CheckPlace>& places) {
   std::vector<double> all;
   std::vector<measures::Stratum> strata;
-  for (const Place& place : places) {
+  for (const CheckPlace& place : places) {
     std::vector<double> values;
     for (const auto& [unit, value] : measured(place, true)) {
       values.push_back(value);
@@ -273,12 +156,12 @@ Evidence evidence_of_trials(const std::vector<Place>& places) {
 }
 
 void value(const CheckContext& context, CheckResult& result) {
-  std::vector<Place> places;
+  std::vector<CheckPlace> places;
   for (const auto& [key, cells] :
        by_axes(context.findings, cells_of(context, context.check.sides[0]), key_axes(context))) {
     places.push_back({cells, context.measure});
   }
-  std::erase_if(places, [](const Place& place) { return measured(place, false).empty(); });
+  std::erase_if(places, [](const CheckPlace& place) { return measured(place, false).empty(); });
   if (places.empty()) {
     return;
   }
@@ -299,9 +182,10 @@ void value(const CheckContext& context, CheckResult& result) {
 }
 
 // The places of one side along the axis, where there are runs.
-void add_places(const CheckContext& context, const Selector& side, std::vector<double>& x, std::vector<Place>& places) {
+void add_places(const CheckContext& context, const Selector& side, std::vector<double>& x,
+                std::vector<CheckPlace>& places) {
   for (const auto& [at, cells] : along(context, side)) {
-    const Place place{cells, context.measure};
+    const CheckPlace place{cells, context.measure};
     if (!measured(place, false).empty()) {
       x.push_back(at);
       places.push_back(place);
@@ -312,7 +196,7 @@ void add_places(const CheckContext& context, const Selector& side, std::vector<d
 // Of one side, or of how far the first is above the second where both have runs.
 void trend(const CheckContext& context, CheckResult& result) {
   std::vector<std::vector<double>> x(context.check.sides.size());
-  std::vector<std::vector<Place>> sides(x.size());
+  std::vector<std::vector<CheckPlace>> sides(x.size());
   for (std::size_t side = 0; side < x.size(); ++side) {
     add_places(context, context.check.sides[side], x[side], sides[side]);
   }
@@ -323,7 +207,7 @@ void trend(const CheckContext& context, CheckResult& result) {
   if (shared.size() < 2) {
     return;
   }
-  std::vector<Place> places;
+  std::vector<CheckPlace> places;
   for (std::size_t side = 0; side < x.size(); ++side) {
     for (const double at : shared) {
       places.push_back(sides[side][static_cast<std::size_t>(std::ranges::find(x[side], at) - x[side].begin())]);
@@ -381,7 +265,7 @@ double reaching(std::span<const double> x, std::span<const double> y, double lev
 
 void reaches(const CheckContext& context, CheckResult& result) {
   std::vector<double> x;
-  std::vector<Place> places;
+  std::vector<CheckPlace> places;
   add_places(context, context.check.sides[0], x, places);
   const std::size_t first_count = places.size();
   add_places(context, context.check.sides[1], x, places);
@@ -404,7 +288,7 @@ void reaches(const CheckContext& context, CheckResult& result) {
   // Means over everything, for the reader.
   std::vector<double> means;
   std::ranges::transform(places, std::back_inserter(means),
-                         [](const Place& place) { return mean_of(measured(place, false)); });
+                         [](const CheckPlace& place) { return mean_of(measured(place, false)); });
   const std::span<const double> all_means(means);
   const double first = reaching(first_x, all_means.first(first_count), level);
   const double second = reaching(second_x, all_means.subspan(first_count), level);
@@ -419,12 +303,12 @@ void reaches(const CheckContext& context, CheckResult& result) {
 
 void tracks(const CheckContext& context, CheckResult& result) {
   const experiments::Measure* other = experiments::find_measure(context.check.other_measure);
-  std::vector<Place> places;
-  std::vector<Place> others;
+  std::vector<CheckPlace> places;
+  std::vector<CheckPlace> others;
   for (const auto& [key, cells] :
        by_axes(context.findings, cells_of(context, context.check.sides[0]), key_axes(context))) {
-    const Place place{cells, context.measure};
-    const Place other_place{cells, other};
+    const CheckPlace place{cells, context.measure};
+    const CheckPlace other_place{cells, other};
     if (!measured(place, false).empty() && !measured(other_place, false).empty()) {
       places.push_back(place);
       others.push_back(other_place);
@@ -449,12 +333,12 @@ void best_at(const CheckContext& context, CheckResult& result) {
   for (const auto& [axis, values] : context.check.best) {
     axes.push_back(axis);
   }
-  Place best{{}, context.measure};
-  std::vector<Place> others;
+  CheckPlace best{{}, context.measure};
+  std::vector<CheckPlace> others;
   for (const auto& [key, cells] : by_axes(context.findings, cells_of(context, context.check.sides[0]), axes)) {
     if (context.findings.matches(*cells.front(), context.check.best)) {
       best.cells.insert(best.cells.end(), cells.begin(), cells.end());
-    } else if (const Place place{cells, context.measure}; !measured(place, false).empty()) {
+    } else if (const CheckPlace place{cells, context.measure}; !measured(place, false).empty()) {
       others.push_back(place);
     }
   }
@@ -462,10 +346,10 @@ void best_at(const CheckContext& context, CheckResult& result) {
   const double sign = context.measure->higher_is_better ? 1 : -1;
   const Statistic lead = [&](std::span<const double> values) { return sign * (values[0] - values[1]); };
   std::vector<Draws> against;
-  const Place* runner_up = nullptr;
+  const CheckPlace* runner_up = nullptr;
   double least_lead = 0;
   Evidence evidence;
-  for (const Place& other : others) {
+  for (const CheckPlace& other : others) {
     const Draws draws = draws_at({best, other});
     if (const std::optional<Evidence> one = evidence_of(draws, lead); one) {
       if (runner_up == nullptr || one->general.mean < least_lead) {
