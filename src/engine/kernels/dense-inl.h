@@ -1,5 +1,5 @@
 // Dense layers in register tiles: a tile of outputs by rows stays in registers while the inputs (or the rows, for the
-// weight gradient) stream by. Tile sizes change speed, never the order of a sum.
+// weight gradient) stream by. Tile sizes change speed, never the order of a sum; a tile is as large as registers allow.
 
 #if defined(MODLAB_ENGINE_KERNELS_DENSE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MODLAB_ENGINE_KERNELS_DENSE_INL_H_
@@ -13,6 +13,22 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace modlab::engine::HWY_NAMESPACE {
+
+#if HWY_TARGET == HWY_AVX3
+inline constexpr int kRegisters = 32;
+#else
+inline constexpr int kRegisters = 16;
+#endif
+
+// How wide a tile of so many units may be: its sums, a value for each column and one weight need a register each.
+constexpr int widest_tile(int units) {
+  for (const int width : {6, 4, 2}) {
+    if ((units + 1) * width + 1 <= kRegisters) {
+      return width;
+    }
+  }
+  return 1;
+}
 
 template <typename T, int kOuts, int kRows>
 HWY_INLINE void dense_forward_tile(const DenseForward<T>& a, int out, int row) {
@@ -61,7 +77,7 @@ HWY_INLINE void dense_forward_tile(const DenseForward<T>& a, int out, int row) {
 template <typename T, int kOuts>
 HWY_INLINE void dense_forward_outs(const DenseForward<T>& a, int out, int begin, int end) {
   int row = begin;
-  for (; row + 4 <= end; row += 4) {
+  for (; widest_tile(kOuts) >= 4 && row + 4 <= end; row += 4) {
     dense_forward_tile<T, kOuts, 4>(a, out, row);
   }
   for (; row + 2 <= end; row += 2) {
@@ -145,7 +161,7 @@ HWY_INLINE void dense_input_gradient_tile(const DenseInputGradient<T>& a, int in
 template <typename T, int kIns>
 HWY_INLINE void dense_input_gradient_ins(const DenseInputGradient<T>& a, int in, int begin, int end) {
   int row = begin;
-  for (; row + 4 <= end; row += 4) {
+  for (; widest_tile(kIns) >= 4 && row + 4 <= end; row += 4) {
     dense_input_gradient_tile<T, kIns, 4>(a, in, row);
   }
   for (; row + 2 <= end; row += 2) {
@@ -218,10 +234,10 @@ HWY_INLINE void dense_weight_gradient_outs(const DenseWeightGradient<T>& a, int 
   const Tag<T> d;
   const std::size_t lanes = hn::Lanes(d);
   int in = 0;
-  for (; in + 6 <= a.in; in += 6) {
+  for (; widest_tile(kOuts) >= 6 && in + 6 <= a.in; in += 6) {
     dense_weight_gradient_tile<T, kOuts, 6>(a, out, in);
   }
-  for (; in + 4 <= a.in; in += 4) {
+  for (; widest_tile(kOuts) >= 4 && in + 4 <= a.in; in += 4) {
     dense_weight_gradient_tile<T, kOuts, 4>(a, out, in);
   }
   for (; in + 2 <= a.in; in += 2) {
@@ -251,6 +267,10 @@ HWY_INLINE void dense_weight_gradient_outs(const DenseWeightGradient<T>& a, int 
 template <typename T>
 void dense_weight_gradient(const DenseWeightGradient<T>& a) {
   int out = 0;
+  // With few registers six by two, with many four by six.
+  for (; widest_tile(4) < 6 && out + 6 <= a.out; out += 6) {
+    dense_weight_gradient_outs<T, 6>(a, out);
+  }
   for (; out + 4 <= a.out; out += 4) {
     dense_weight_gradient_outs<T, 4>(a, out);
   }
