@@ -22,7 +22,8 @@ struct SelectionShape {
 };
 
 // Hard selection in the forward pass, soft gradients in the backward pass (straight-through). Where all rows of a lane
-// share a choice (one task, noise per batch at most) picks are made once a step; otherwise each row has its own.
+// share a choice (one task, noise per batch at most) picks are made once a step; with several tasks once a step for
+// each task, and a row takes those of its own; with noise of its own each row picks for itself.
 template <typename T>
 class Selection {
  public:
@@ -57,17 +58,24 @@ class Selection {
     return {picks.data() + static_cast<std::size_t>(column) * kernels_.lanes, column_stride()};
   }
   engine::Units<const T> row_picks(int column) const;
-  void pick(const T* logits, const T* noise, AlignedVector<T>& picks) const;
+  void pick(const T* logits, const T* noise, T* picks) const;
+  void begin_tasks(const engine::Step<T>& step, const T* logits, const T* noise);
+  void pick_by_row(int column, const engine::Samples<T>& samples);
+  void soften_rows(int column, const engine::Step<T>& step, int rows);
 
   const engine::Kernels<T>& kernels_;
   SelectionShape shape_;
   AlignedVector<T> picks_;                   // [position][column][lane]
   std::vector<AlignedVector<T>> evaluated_;  // the same for each task, without noise
   AlignedVector<T> sums_;                    // [candidate][column][lane]
-  AlignedVector<T> noisy_;                   // logits plus batch noise, [task][candidate][column][lane]
-  engine::UnitBuffer<T> row_scores_;         // [column, candidate][row][lane]
   engine::UnitBuffer<T> row_picks_;          // [column, position][row][lane]
-  engine::UnitBuffer<T> slopes_;             // [candidate][row][lane]
+  // Of several tasks without noise by row. What is soft are slopes of sigmoids, or shares of a softmax.
+  AlignedVector<T> task_picks_;  // [task][position][column][lane]
+  AlignedVector<T> task_soft_;   // [task][candidate][column][lane]
+  // Where every row has noise of its own.
+  AlignedVector<T> noisy_;            // logits plus batch noise, [task][candidate][column][lane]
+  engine::UnitBuffer<T> row_scores_;  // [column, candidate][row][lane]
+  engine::UnitBuffer<T> row_soft_;    // [candidate][row][lane]
 };
 
 }  // namespace modlab::models

@@ -198,7 +198,9 @@ TEST_P(SelectKernels, ScatterAddsToThePickedCandidateOnly) {
 
 TEST_P(SelectKernels, CorrelateSumsOverTheRowsOfItsTask) {
   for (const bool with_tasks : {false, true}) {
-    for (const bool with_slope : {false, true}) {
+    for (const char* slopes : {"none", "by row", "for all rows"}) {
+      const bool with_slope = slopes != std::string("none");
+      const bool by_row = slopes == std::string("by row");
       for (const int candidates : {1, 2, 3, 4, 5, 6, 7, 8, 9, 13}) {
         for (const int rows : kAwkwardRows) {
           const int positions = 1 + (candidates + rows) % 3;
@@ -216,6 +218,7 @@ TEST_P(SelectKernels, CorrelateSumsOverTheRowsOfItsTask) {
                .positions = positions,
                .x = x.view(),
                .slope = with_slope ? engine::Units<const float>(slope.view()) : engine::Units<const float>{nullptr, 0},
+               .slope_per_row = by_row,
                .row_task = with_tasks ? row_task.data() : nullptr,
                .task = static_cast<float>(task),
                .sums = sums.data() + lanes_,
@@ -234,10 +237,10 @@ TEST_P(SelectKernels, CorrelateSumsOverTheRowsOfItsTask) {
                   upstream += value(d, position, sample, lane);
                 }
                 sum += upstream * value(x, candidate, sample, lane) *
-                       (with_slope ? value(slope, candidate, sample, lane) : 1.0);
+                       (with_slope ? value(slope, candidate, by_row ? sample : 0, lane) : 1.0);
               }
               ASSERT_NEAR(sums[at(3 * candidate + 1, lane)], sum, kTolerance)
-                  << candidates << " candidates, " << rows << " rows, tasks " << with_tasks << ", slope " << with_slope;
+                  << candidates << " candidates, " << rows << " rows, tasks " << with_tasks << ", slopes " << slopes;
               ASSERT_EQ(sums[at(3 * candidate, lane)], before[at(3 * candidate, lane)]);
               ASSERT_EQ(sums[at(3 * candidate + 2, lane)], before[at(3 * candidate + 2, lane)]);
             }
@@ -360,52 +363,64 @@ TEST_P(SelectKernels, SoftmaxOfOnePoolMemberHasNoGradient) {
 
 TEST_P(SelectKernels, SoftmaxRowsSumOverTheRowsOfTheirTask) {
   for (const bool with_tasks : {false, true}) {
-    for (const int members : {1, 2, 3, 5}) {
-      for (const int rows : kAwkwardRows) {
-        Buffer scores = buffer(members, rows, -3, 3);
-        Buffer o = buffer(members, rows);
-        Buffer d = buffer(1, rows);
-        const Row inverse_tau = inverse_taus();
-        const Row row_task = choices(rows, 2);
-        const std::size_t stride = 2 * static_cast<std::size_t>(lanes_);
-        const Row before = row(2 * members);
-        Row gradients = before;
-        kernels_.softmax_rows({.scores = scores.view(),
-                               .inverse_tau = inverse_tau.data(),
-                               .d = d.unit(0),
-                               .o = o.view(),
-                               .row_task = with_tasks ? row_task.data() : nullptr,
-                               .task = 1.0F,
-                               .gradients = gradients.data(),
-                               .gradient_stride = stride,
-                               .members = members,
-                               .rows = rows});
-        for (int lane = 0; lane < lanes_; ++lane) {
-          std::vector<double> expected;
-          for (int member = 0; member < members; ++member) {
-            expected.push_back(before[at(2 * member, lane)]);
-          }
-          for (int sample = 0; sample < rows; ++sample) {
-            if (with_tasks && row_task[at(sample, lane)] != 1.0F) {
-              continue;
-            }
-            const double tau = 1 / static_cast<double>(inverse_tau[lane]);
-            double total = 0;
-            double mean = 0;
+    for (const bool by_row : {false, true}) {
+      for (const int members : {1, 2, 3, 5}) {
+        for (const int rows : kAwkwardRows) {
+          Buffer scores = buffer(members, rows, -3, 3);
+          Buffer o = buffer(members, rows);
+          Buffer d = buffer(1, rows);
+          const Row inverse_tau = inverse_taus();
+          const Row row_task = choices(rows, 2);
+          const std::size_t stride = 2 * static_cast<std::size_t>(lanes_);
+          const Row before = row(2 * members);
+          Row gradients = before;
+          Buffer shares = untouched(members, rows);
+          kernels_.softmax_shares({.scores = scores.view(),
+                                   .noise = nullptr,
+                                   .inverse_tau = inverse_tau.data(),
+                                   .shares = shares.view(),
+                                   .members = members,
+                                   .columns = rows});
+          expect_spare_rows_untouched(shares, members, rows);
+          kernels_.softmax_rows({.shares = shares.view(),
+                                 .share_per_row = by_row,
+                                 .inverse_tau = inverse_tau.data(),
+                                 .d = d.unit(0),
+                                 .o = o.view(),
+                                 .row_task = with_tasks ? row_task.data() : nullptr,
+                                 .task = 1.0F,
+                                 .gradients = gradients.data(),
+                                 .gradient_stride = stride,
+                                 .members = members,
+                                 .rows = rows});
+          for (int lane = 0; lane < lanes_; ++lane) {
+            std::vector<double> expected;
             for (int member = 0; member < members; ++member) {
-              const double weight = std::exp(value(scores, member, sample, lane) / tau);
-              total += weight;
-              mean += weight * value(o, member, sample, lane);
+              expected.push_back(before[at(2 * member, lane)]);
             }
-            mean /= total;
+            for (int sample = 0; sample < rows; ++sample) {
+              if (with_tasks && row_task[at(sample, lane)] != 1.0F) {
+                continue;
+              }
+              const int score_row = by_row ? sample : 0;
+              const double tau = 1 / static_cast<double>(inverse_tau[lane]);
+              double total = 0;
+              double mean = 0;
+              for (int member = 0; member < members; ++member) {
+                const double weight = std::exp(value(scores, member, score_row, lane) / tau);
+                total += weight;
+                mean += weight * value(o, member, sample, lane);
+              }
+              mean /= total;
+              for (int member = 0; member < members; ++member) {
+                const double q = std::exp(value(scores, member, score_row, lane) / tau) / total;
+                expected[member] += q * value(d, 0, sample, lane) * (value(o, member, sample, lane) - mean) / tau;
+              }
+            }
             for (int member = 0; member < members; ++member) {
-              const double q = std::exp(value(scores, member, sample, lane) / tau) / total;
-              expected[member] += q * value(d, 0, sample, lane) * (value(o, member, sample, lane) - mean) / tau;
+              ASSERT_NEAR(gradients[at(2 * member, lane)], expected[member], kTolerance);
+              ASSERT_EQ(gradients[at(2 * member + 1, lane)], before[at(2 * member + 1, lane)]);
             }
-          }
-          for (int member = 0; member < members; ++member) {
-            ASSERT_NEAR(gradients[at(2 * member, lane)], expected[member], kTolerance);
-            ASSERT_EQ(gradients[at(2 * member + 1, lane)], before[at(2 * member + 1, lane)]);
           }
         }
       }

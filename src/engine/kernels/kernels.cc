@@ -68,6 +68,7 @@ Kernels<T> common_kernels(const char* target) {
   table.sigmoid_slope = &sigmoid_slope<T>;
   table.sigmoid_finish = &sigmoid_finish<T>;
   table.softmax_finish = &softmax_finish<T>;
+  table.softmax_shares = &softmax_shares<T>;
   table.softmax_rows = &softmax_rows<T>;
   table.take_task = &take_task<T>;
   table.loss_gradient = &loss_gradient<T>;

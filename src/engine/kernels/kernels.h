@@ -133,8 +133,9 @@ struct Correlate {
   Units<const T> d;
   int positions;
   Units<const T> x;
-  Units<const T> slope;  // null data: none
-  const T* row_task;     // [row][lane], or null
+  Units<const T> slope;  // [candidate][row][lane], or [candidate][lane] if one serves all rows; null data: none
+  bool slope_per_row;
+  const T* row_task;  // [row][lane], or null
   T task;
   T* sums;  // [candidate][...][lane], `sum_stride` apart
   std::size_t sum_stride;
@@ -174,10 +175,22 @@ struct SoftmaxFinish {
   int members, columns;
 };
 
-// The same where scores differ from row to row: g_m of a row is d * o[m], and rows of other tasks are left out.
+// The softmax of (score + noise) / tau in every column.
+template <typename T>
+struct SoftmaxShares {
+  Units<const T> scores;  // [member][column][lane]
+  const T* noise;         // same layout, or null
+  const T* inverse_tau;
+  Units<T> shares;
+  int members, columns;
+};
+
+// What SoftmaxFinish adds, summed over rows of their own g: that of a row is d * o[m], and rows of other tasks are left
+// out.
 template <typename T>
 struct SoftmaxRows {
-  Units<const T> scores;  // [member][row][lane]
+  Units<const T> shares;  // [member][row][lane], or [member][lane] if they serve all rows
+  bool share_per_row;
   const T* inverse_tau;
   const T* d;         // [row][lane]
   Units<const T> o;   // [member][row][lane]
@@ -313,6 +326,7 @@ struct Kernels {
   void (*sigmoid_slope)(const SigmoidSlope<T>&);
   void (*sigmoid_finish)(const SigmoidFinish<T>&);
   void (*softmax_finish)(const SoftmaxFinish<T>&);
+  void (*softmax_shares)(const SoftmaxShares<T>&);
   void (*softmax_rows)(const SoftmaxRows<T>&);
   void (*take_task)(const TakeTask<T>&);
   void (*loss_gradient)(const LossGradient<T>&);

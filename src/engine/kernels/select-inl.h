@@ -211,7 +211,7 @@ HWY_INLINE void correlate_row(const Correlate<T>& a, int candidate, std::size_t 
   for (int c = 0; c < kCandidates; ++c) {
     auto value = hn::Load(d, a.x.unit(candidate + c) + at);
     if (!kPlain && a.slope.data != nullptr) {
-      value = hn::Mul(value, hn::Load(d, a.slope.unit(candidate + c) + at));
+      value = hn::Mul(value, hn::Load(d, a.slope.unit(candidate + c) + (a.slope_per_row ? at : 0)));
     }
     sum[c] = fused(upstream, value, sum[c]);
   }
@@ -364,26 +364,40 @@ void softmax_finish(const SoftmaxFinish<T>& a) {
 }
 
 template <typename T>
+void softmax_shares(const SoftmaxShares<T>& a) {
+  const Tag<T> d;
+  const std::size_t lanes = hn::Lanes(d);
+  for (int column = 0; column < a.columns; ++column) {
+    const std::size_t at = column * lanes;
+    const Softmax<T> softmax(a.scores, a.noise, a.inverse_tau, a.members, at);
+    for (int member = 0; member < a.members; ++member) {
+      hn::Store(softmax.weight(Softmax<T>::load(a.scores, a.noise, member, at)), d, a.shares.unit(member) + at);
+    }
+  }
+}
+
+template <typename T>
 void softmax_rows(const SoftmaxRows<T>& a) {
   const Tag<T> d;
   const std::size_t lanes = hn::Lanes(d);
+  const auto inverse_tau = hn::Load(d, a.inverse_tau);
   for (int row = 0; row < a.rows; ++row) {
     const std::size_t at = row * lanes;
+    const std::size_t share_at = a.share_per_row ? at : 0;
     auto upstream = hn::Load(d, a.d + at);
     if (a.row_task != nullptr) {
       upstream = hn::IfThenElseZero(hn::Eq(hn::Load(d, a.row_task + at), hn::Set(d, a.task)), upstream);
     }
-    const Softmax<T> softmax(a.scores, nullptr, a.inverse_tau, a.members, at);
     auto mean = hn::Zero(d);
     for (int member = 0; member < a.members; ++member) {
-      const auto q = softmax.weight(hn::Load(d, a.scores.unit(member) + at));
+      const auto q = hn::Load(d, a.shares.unit(member) + share_at);
       mean = fused(q, hn::Mul(upstream, hn::Load(d, a.o.unit(member) + at)), mean);
     }
     for (int member = 0; member < a.members; ++member) {
-      const auto q = softmax.weight(hn::Load(d, a.scores.unit(member) + at));
+      const auto q = hn::Load(d, a.shares.unit(member) + share_at);
       const auto excess = hn::Sub(hn::Mul(upstream, hn::Load(d, a.o.unit(member) + at)), mean);
       T* gradient = a.gradients + member * a.gradient_stride;
-      hn::Store(fused(hn::Mul(q, softmax.inverse_tau), excess, hn::Load(d, gradient)), d, gradient);
+      hn::Store(fused(hn::Mul(q, inverse_tau), excess, hn::Load(d, gradient)), d, gradient);
     }
   }
 }

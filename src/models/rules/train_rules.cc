@@ -191,8 +191,8 @@ double seconds_a_step(const RuleSpec& spec, const engine::Kernels<float>& kernel
 }
 
 double evaluated_tokens(const RuleSpec& spec) {
-  const double points = 2.0 + spec.iterations / spec.evaluate_every;
-  return points * 2 * kEvaluationBatches * kEvaluationSamples * spec.length;
+  const int points = 2 + spec.iterations / spec.evaluate_every;
+  return 2.0 * points * kEvaluationBatches * kEvaluationSamples * spec.length;
 }
 
 std::optional<TrainedRules> train_rules(const RuleSpec& spec, const tasks::RuleTask& task,
