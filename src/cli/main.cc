@@ -29,6 +29,7 @@ using modlab::cli::run_export;
 using modlab::cli::run_flops;
 using modlab::cli::run_graph;
 using modlab::cli::run_measure;
+using modlab::cli::run_overlap;
 using modlab::cli::run_report;
 using modlab::cli::run_sculpt;
 using modlab::cli::run_show;
@@ -56,6 +57,7 @@ constexpr Verb kVerbs[] = {
     {"detect", "the modules of any sparse layered network, how they came about, what they compute", &run_detect},
     {"structure", "how a network's weights join inputs and outputs: path products, tests of groups", &run_structure},
     {"collapse", "whether modules specialise or collapse, from a matrix of their use by rule", &run_collapse},
+    {"overlap", "which weights masks or pruned networks share, beside what chance would", &run_overlap},
     {"flops", "what training a network costs, without training it; the paper's Table 1", &run_flops},
     {"bench", "measure the engine on this machine, alone or against PyTorch", &run_bench},
 };

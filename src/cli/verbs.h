@@ -15,6 +15,7 @@ int run_export(std::span<const std::string> words);
 int run_flops(std::span<const std::string> words);
 int run_graph(std::span<const std::string> words);
 int run_measure(std::span<const std::string> words);
+int run_overlap(std::span<const std::string> words);
 int run_report(std::span<const std::string> words);
 int run_sculpt(std::span<const std::string> words);
 int run_show(std::span<const std::string> words);

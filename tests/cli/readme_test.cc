@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/program.h"
+#include "io/npz.h"
 
 namespace modlab {
 namespace {
@@ -37,6 +38,8 @@ class Readme : public test::ProgramTest {
     std::filesystem::copy_file(MODLAB_TEST_DIR "/data/sculpt/nets.jsonl.gz", folder_.file("theirs.jsonl"));
     std::filesystem::copy_file(MODLAB_TEST_DIR "/data/sculpt/nets.jsonl.gz", folder_.file("mine.npz"));
     folder_.write("use.csv", "9,1\n2,8\n");
+    folder_.write("one.npz", io::encode_npz({{"layers.0.weight", {2, 2}, {0.5, 0, 0, -1}}}));
+    folder_.write("other.npz", io::encode_npz({{"layers.0.weight", {2, 2}, {0.5, 0, 2, 0}}}));
   }
 
   // The same command with less to do.

@@ -141,7 +141,7 @@ class StudyTest : public test::ProgramTest {
 TEST_F(StudyTest, ListNamesTheBuiltInStudies) {
   const std::string list = output(words_of("study list"));
   for (const char* part : {"boolean", "selection", "learning-rates", "module-counts", "multi-task", "module-input-size",
-                           "no-structure", "paper 34020", "paper 24948", "quick 3402"}) {
+                           "no-structure", "paper 34020", "paper 24948", "quick 3402", "quick 255"}) {
     EXPECT_NE(list.find(part), std::string::npos) << part << "\n" << list;
   }
 }

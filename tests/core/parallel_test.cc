@@ -19,7 +19,7 @@ TEST(OnThreads, CallsTheWorkOnEachOfThem) {
   EXPECT_EQ(calls, 5);
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which need memory for a thread themselves
+#ifndef MODLAB_SANITIZED  // sanitizers need memory for a thread themselves
 TEST(OnThreads, GoesOnWithThoseThatTheSystemGives) {
   // In a process of its own, which gets no more memory from the system: none for the stack of a thread either.
   const auto without_memory = [] {

@@ -45,7 +45,7 @@ TEST(SoloKernels, LayerForwardIsTheSumOfProducts) {
           expected[row * units + unit] = plain ? sum : std::max(0.0, sum);
         }
       }
-      expect_everywhere(expected, [&]<typename T>(const Kernels<T>& kernels) {
+      expect_everywhere(expected, [&, rows = rows, in = in, out = out]<typename T>(const Kernels<T>& kernels) {
         const auto given = aligned<T>(x);
         const auto w = aligned<T>(weights);
         const auto b = aligned<T>(bias);
@@ -87,7 +87,7 @@ TEST(SoloKernels, LayerInputGradientIsZeroWhereTheUnitWasSilent) {
           expected[row * inputs + input] = plain || x[row * inputs + input] > 0 ? sum : 0;
         }
       }
-      expect_everywhere(expected, [&]<typename T>(const Kernels<T>& kernels) {
+      expect_everywhere(expected, [&, rows = rows, in = in, out = out]<typename T>(const Kernels<T>& kernels) {
         const auto upstream = aligned<T>(dy);
         const auto w = aligned<T>(transposed);
         const auto below = aligned<T>(x);
@@ -124,7 +124,7 @@ TEST(SoloKernels, LayerWeightGradientIsAddedToWhatIsThere) {
         expected[in * units + unit] += dy[row * units + unit];
       }
     }
-    expect_everywhere(expected, [&]<typename T>(const Kernels<T>& kernels) {
+    expect_everywhere(expected, [&, rows = rows, in = in, out = out]<typename T>(const Kernels<T>& kernels) {
       const auto below = aligned<T>(x);
       const auto upstream = aligned<T>(dy);
       AlignedVector<T> gradients = aligned<T>(before);

@@ -257,7 +257,7 @@ TEST(ToyValues, ShareARowAndDifferInSomePlaces) {
   EXPECT_EQ(other.row(), values.row());
   EXPECT_EQ(other.text("seed"), "7");
   EXPECT_EQ(other.get("seed"), json(7));
-  EXPECT_EQ(other.to_json().at("seed"), json(7));
+  EXPECT_EQ(other.to_json().at("seed"), 7);
   EXPECT_EQ(other.text("lr"), "0.1");
   EXPECT_EQ(values.text("seed"), "0");
 }

@@ -72,8 +72,8 @@ class BuiltInClaims : public testing::TestWithParam<std::string> {
       for (const std::string& value : named) {
         Selector one = selector;
         one[axis] = {value};
-        const bool in_quick =
-            std::ranges::any_of(quick_.runs, [&](const PlannedRun& run) { return quick_.value(run, axis) == value; });
+        const bool in_quick = std::ranges::any_of(
+            quick_.runs, [&, axis = axis](const PlannedRun& run) { return quick_.value(run, axis) == value; });
         EXPECT_TRUE(in_quick || !matching(one, where).empty()) << who << ": no runs with " << axis << " " << value;
       }
     }

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace modlab::measures {
+
+// What two masks over the same weights have in common; sums of these over tensors are the overlap of all of them.
+struct MaskOverlap {
+  std::size_t weights = 0;
+  std::size_t first = 0;   // kept by the one
+  std::size_t second = 0;  // kept by the other
+  std::size_t both = 0;
+  // What two random masks that keep as many of each tensor would both keep, on average.
+  double both_by_chance = 0;
+
+  // Whether one of them keeps nothing: then nothing can be shared, and all shares are 0.
+  bool is_empty() const { return first == 0 || second == 0; }
+  // Weights that both keep, of those that any keeps, and of those that the smaller mask keeps.
+  double iou() const { return of_union(static_cast<double>(both)); }
+  double iomin() const { return of_smaller(static_cast<double>(both)); }
+  // The same with as many common weights as random masks would have.
+  double iou_by_chance() const { return of_union(both_by_chance); }
+  double iomin_by_chance() const { return of_smaller(both_by_chance); }
+
+  MaskOverlap& operator+=(const MaskOverlap& other);
+
+ private:
+  double of_union(double common) const;
+  double of_smaller(double common) const;
+};
+
+// Of one tensor; both have as many weights.
+MaskOverlap overlap_of(std::span<const std::uint8_t> first, std::span<const std::uint8_t> second);
+
+}  // namespace modlab::measures
