@@ -155,6 +155,20 @@ Evidence evidence_of_trials(const std::vector<CheckPlace>& places) {
   return evidence;
 }
 
+// Where every split says yes or no (100 or 0), as when one network is chosen on each, the share of splits that say yes
+// is a count. A mean of such numbers, however its interval is made, would end too high or too low.
+void count_splits(const CheckContext& context, const Draws& draws, Evidence& evidence) {
+  int yes = 0;
+  int no = 0;
+  for (const std::vector<double>& means : means_by_split(draws)) {
+    yes += mean_of_places(means) == 100 ? 1 : 0;
+    no += mean_of_places(means) == 0 ? 1 : 0;
+  }
+  if (context.measure->unit == "%" && yes > 0 && no > 0 && yes + no == evidence.splits) {
+    evidence.general = measures::chance_of(yes, evidence.splits, 100);
+  }
+}
+
 void value(const CheckContext& context, CheckResult& result) {
   std::vector<CheckPlace> places;
   for (const auto& [key, cells] :
@@ -166,7 +180,10 @@ void value(const CheckContext& context, CheckResult& result) {
     return;
   }
   if (const Draws draws = draws_at(places); draws.has_splits) {
-    conclude(context, result, draws, mean_of_places);
+    if (std::optional<Evidence> evidence = evidence_of(draws, mean_of_places)) {
+      count_splits(context, draws, *evidence);
+      conclude(context, result, *evidence);
+    }
   } else {
     conclude(context, result, evidence_of_trials(places));
   }

@@ -394,6 +394,21 @@ TEST(Value, IsTheMeanOfOneSide) {
   EXPECT_EQ(value("expect: comparable, threshold: 61, margin: 3").verdict, Verdict::kHolds);
 }
 
+// One network that is right or not on each of nine splits: four of nine, an exact interval (Clopper and Pearson).
+TEST(Value, OfSplitsThatSayYesOrNoIsCounted) {
+  const auto value = [](const std::string& rest) {
+    return judge("{value: a, measure: test_accuracy, " + rest + "}",
+                 tests([](const std::string& /*series*/, const PlannedRun& run) { return wiggle(run) > 0 ? 100 : 0; }));
+  };
+  const CheckResult check = value("expect: at_least, threshold: 70");
+  EXPECT_NEAR(check.judgement->mean, 400.0 / 9, 1e-9);
+  EXPECT_NEAR(check.judgement->low, 16.8750, 1e-3);
+  EXPECT_NEAR(check.judgement->high, 74.8632, 1e-3);
+  EXPECT_EQ(check.verdict, Verdict::kUndecided);
+  EXPECT_EQ(value("expect: at_least, threshold: 76").verdict, Verdict::kFails);
+  EXPECT_EQ(value("expect: at_least, threshold: 16").verdict, Verdict::kHolds);
+}
+
 TEST(Value, OfALogarithmIsNoFactor) {
   const CheckResult check =
       judge("{value: a, measure: updates, expect: less, threshold: 3}",
