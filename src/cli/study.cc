@@ -58,7 +58,8 @@ studies::StudyRequest read_study_request(const Arguments& arguments) {
                                arguments.text("out"));
 }
 
-// How many runs a preset trains. A run may stand in several series, which only planning shows; a large plan takes seconds.
+// How many runs a preset trains. A run may stand in several series, which only planning shows; a large plan takes
+// seconds.
 std::size_t runs_of(const studies::Study& study, const std::string& preset) {
   constexpr std::size_t kSoonPlanned = 15000;
   const std::size_t count = studies::count_runs(study, preset);
