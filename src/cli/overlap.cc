@@ -46,13 +46,13 @@ int run_overlap(std::span<const std::string> words) {
         describe_options(overlap_options()));
     return 0;
   }
+  if (arguments.positional().size() < 2) {
+    throw ConfigError("name two files of masks or more, such as `modlab overlap add.safetensors mul.safetensors`");
+  }
   const models::Keeping keeping = keeping_of(arguments);
   std::vector<models::WeightMask> masks;
   for (const std::string& path : arguments.positional()) {
     masks.push_back(models::read_weight_mask(path, keeping));
-  }
-  if (masks.size() < 2) {
-    throw ConfigError("name two files of masks or more, such as `modlab overlap add.safetensors mul.safetensors`");
   }
   const methods::MaskComparison comparison = methods::compare_masks(masks);
   if (arguments.is_on("json")) {

@@ -131,8 +131,15 @@ void compare(const CheckContext& context, CheckResult& result) {
   }
 }
 
-// The trials at some places, each place by itself: as many successes as there are where a run has the measure or has
-// not (100 or 0), otherwise the mean of the places.
+// How many say yes where each says yes or no (100 or 0), as when a run has the measure or has not. Nothing where one
+// says something between.
+std::optional<int> count_yes(const experiments::Measure& measure, const std::vector<double>& numbers) {
+  const auto yes = std::ranges::count(numbers, 100.0);
+  const bool all_or_nothing = measure.unit == "%" && yes + std::ranges::count(numbers, 0.0) == std::ssize(numbers);
+  return all_or_nothing ? std::optional(static_cast<int>(yes)) : std::nullopt;
+}
+
+// The trials at some places, each place by itself: as many successes as there are, otherwise the mean of the places.
 Evidence evidence_of_trials(const std::vector<CheckPlace>& places) {
   std::vector<double> all;
   std::vector<measures::Stratum> strata;
@@ -146,26 +153,23 @@ Evidence evidence_of_trials(const std::vector<CheckPlace>& places) {
     strata.push_back({mean.mean, mean.error_within * mean.error_within, mean.count});
   }
   Evidence evidence{.has_splits = false, .seeds = static_cast<int>(all.size())};
-  const auto successes = std::ranges::count(all, 100.0);
-  if (places.front().measure->unit == "%" && successes + std::ranges::count(all, 0.0) == std::ssize(all)) {
-    evidence.general = measures::chance_of(static_cast<int>(successes), evidence.seeds, 100);
+  if (const std::optional<int> yes = count_yes(*places.front().measure, all)) {
+    evidence.general = measures::chance_of(*yes, evidence.seeds, 100);
   } else {
     evidence.general = places.size() == 1 ? measures::mean_of_draws(all) : measures::mean_of_strata(strata);
   }
   return evidence;
 }
 
-// Where every split says yes or no (100 or 0), as when one network is chosen on each, the share of splits that say yes
-// is a count. A mean of such numbers, however its interval is made, would end too high or too low.
+// Where some splits say yes and the others no, as when one network is chosen on each, the share of splits that say yes
+// is a count: a mean of such numbers, however its interval is made, would end too high or too low.
 void count_splits(const CheckContext& context, const Draws& draws, Evidence& evidence) {
-  int yes = 0;
-  int no = 0;
+  std::vector<double> numbers;
   for (const std::vector<double>& means : means_by_split(draws)) {
-    yes += mean_of_places(means) == 100 ? 1 : 0;
-    no += mean_of_places(means) == 0 ? 1 : 0;
+    numbers.push_back(mean_of_places(means));
   }
-  if (context.measure->unit == "%" && yes > 0 && no > 0 && yes + no == evidence.splits) {
-    evidence.general = measures::chance_of(yes, evidence.splits, 100);
+  if (const std::optional<int> yes = count_yes(*context.measure, numbers); yes && *yes > 0 && *yes < evidence.splits) {
+    evidence.general = measures::chance_of(*yes, evidence.splits, 100);
   }
 }
 

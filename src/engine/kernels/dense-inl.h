@@ -14,12 +14,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace modlab::engine::HWY_NAMESPACE {
 
-#if HWY_TARGET == HWY_AVX3
-inline constexpr int kRegisters = 32;
-#else
-inline constexpr int kRegisters = 16;
-#endif
-
 // How wide a tile of so many units may be: its sums, a value for each column and one weight need a register each.
 constexpr int widest_tile(int units) {
   for (const int width : {6, 4, 2}) {

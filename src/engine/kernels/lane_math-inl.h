@@ -33,6 +33,13 @@ using WordTag = hn::Rebind<std::uint32_t, Tag<T>>;
 template <typename T>
 using Words = hn::Vec<WordTag<T>>;
 
+// Vector registers of the target, which say how large a tile may be.
+#if HWY_TARGET == HWY_AVX3
+inline constexpr int kRegisters = 32;
+#else
+inline constexpr int kRegisters = 16;
+#endif
+
 // a * b + c, rounded once.
 template <typename V>
 HWY_INLINE V fused(V a, V b, V c) {

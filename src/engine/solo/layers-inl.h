@@ -15,11 +15,7 @@ namespace modlab::engine::HWY_NAMESPACE {
 
 // A tile is kTileRows x kTileVectors accumulators: as many as leave registers for a row of weights and a factor.
 inline constexpr int kTileRows = 6;
-#if HWY_TARGET == HWY_AVX3
-inline constexpr int kTileVectors = 4;
-#else
-inline constexpr int kTileVectors = 2;
-#endif
+inline constexpr int kTileVectors = kRegisters == 32 ? 4 : 2;
 
 // sums[r][v] = start[v] + sum over k of x[r][k] * w[k][v], for rows of x `x_stride` apart and w `w_stride` apart.
 template <typename T, int kRows, int kVectors>
