@@ -28,6 +28,7 @@ using modlab::cli::run_detect;
 using modlab::cli::run_export;
 using modlab::cli::run_flops;
 using modlab::cli::run_graph;
+using modlab::cli::run_mask;
 using modlab::cli::run_measure;
 using modlab::cli::run_overlap;
 using modlab::cli::run_report;
@@ -56,6 +57,7 @@ constexpr Verb kVerbs[] = {
     {"sculpt", "prune trained networks to their skeleton and read their modules off it", &run_sculpt},
     {"detect", "the modules of any sparse layered network, how they came about, what they compute", &run_detect},
     {"structure", "how a network's weights join inputs and outputs: path products, tests of groups", &run_structure},
+    {"mask", "which weights of a trained network do what: a mask for each target, and what they share", &run_mask},
     {"collapse", "whether modules specialise or collapse, from a matrix of their use by rule", &run_collapse},
     {"overlap", "which weights masks or pruned networks share, beside what chance would", &run_overlap},
     {"flops", "what training a network costs, without training it; the paper's Table 1", &run_flops},

@@ -14,6 +14,7 @@ int run_detect(std::span<const std::string> words);
 int run_export(std::span<const std::string> words);
 int run_flops(std::span<const std::string> words);
 int run_graph(std::span<const std::string> words);
+int run_mask(std::span<const std::string> words);
 int run_measure(std::span<const std::string> words);
 int run_overlap(std::span<const std::string> words);
 int run_report(std::span<const std::string> words);

@@ -1,13 +1,14 @@
 #include "experiments/bits/bits.h"
 #include "experiments/experiment.h"
 #include "experiments/images/images.h"
+#include "experiments/mask/masked_bits.h"
 #include "experiments/rules/rules.h"
 #include "experiments/sculpt/sculpt.h"
 
 namespace modlab::experiments {
 
 std::span<const Experiment* const> all() {
-  static const Experiment* const kKinds[] = {&bits(), &images(), &sculpt(), &rules()};
+  static const Experiment* const kKinds[] = {&bits(), &images(), &sculpt(), &rules(), &masked_bits()};
   return kKinds;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -16,9 +17,9 @@ template <typename Spec>
 struct SpecSetting {
   Setting setting;
   // Reads one value; throws ConfigError that says what is allowed.
-  void (*set)(Spec& spec, const std::string& text) = nullptr;  // null for a fact
-  nlohmann::json (*get)(const Spec& spec) = nullptr;
-  bool (*applies)(const Spec& spec) = nullptr;  // null: to all
+  std::function<void(Spec& spec, const std::string& text)> set = nullptr;  // null for a fact
+  std::function<nlohmann::json(const Spec& spec)> get = nullptr;
+  std::function<bool(const Spec& spec)> applies = nullptr;  // null: to all
 };
 
 // The settings of a kind, and the way from names and texts to its struct and back: the only one there is.
@@ -39,6 +40,7 @@ class SpecTable {
   }
 
   std::span<const Setting> settings() const { return settings_; }
+  const std::vector<SpecSetting<Spec>>& rows() const { return rows_; }
 
   bool applies(std::size_t row, const Spec& spec) const {
     return rows_[row].applies == nullptr || rows_[row].applies(spec);
@@ -134,5 +136,22 @@ class SpecTable {
   std::vector<SpecSetting<Spec>> rows_;
   std::vector<Setting> settings_;
 };
+
+// The settings of a struct as those of a larger one that has it as a member.
+template <typename Spec, typename Part>
+std::vector<SpecSetting<Spec>> rows_of_part(const SpecTable<Part>& table, Part Spec::*part) {
+  std::vector<SpecSetting<Spec>> rows;
+  for (const SpecSetting<Part>& row : table.rows()) {
+    SpecSetting<Spec>& made = rows.emplace_back(SpecSetting<Spec>{.setting = row.setting});
+    if (row.set != nullptr) {
+      made.set = [set = row.set, part](Spec& spec, const std::string& text) { set(spec.*part, text); };
+    }
+    made.get = [get = row.get, part](const Spec& spec) { return get(spec.*part); };
+    if (row.applies != nullptr) {
+      made.applies = [applies = row.applies, part](const Spec& spec) { return applies(spec.*part); };
+    }
+  }
+  return rows;
+}
 
 }  // namespace modlab::settings

@@ -14,6 +14,7 @@
 #include "engine/kernels/expand-inl.h"
 #include "engine/kernels/lane_math-inl.h"
 #include "engine/kernels/loss-inl.h"
+#include "engine/kernels/mask-inl.h"
 #include "engine/kernels/module-inl.h"
 #include "engine/kernels/random-inl.h"
 #include "engine/kernels/select-inl.h"
@@ -76,6 +77,12 @@ Kernels<T> common_kernels(const char* target) {
   table.update = &update<T>;
   table.keep_lanes = &keep_lanes<T>;
   table.add_to = &add_to<T>;
+  table.draw_mask = &draw_mask<T>;
+  table.apply_mask = &apply_mask<T>;
+  table.mask_gradient = &mask_gradient<T>;
+  table.mask_penalty = &mask_penalty<T>;
+  table.clip_lanes = &clip_lanes<T>;
+  table.weigh_units = &weigh_units<T>;
   return table;
 }
 
@@ -86,6 +93,7 @@ const Kernels<float>& float_kernels(const char* target) {
     kernels.look_up = &look_up;
     kernels.add_normal = &add_normal;
     kernels.gumbel_noise = &gumbel_noise;
+    kernels.uniforms = &uniforms;
     kernels.random_words = &random_words;
     kernels.fma_peak_gflops = &fma_peak_gflops;
     return kernels;

@@ -271,6 +271,13 @@ struct GumbelNoise {
   T* out;
   int count;
 };
+// Between 0 and 1, and neither of them.
+template <typename T>
+struct Uniforms {
+  Draw draw;
+  T* out;  // [index][lane]
+  int count;
+};
 struct RandomWords {
   Draw draw;
   std::uint32_t* out;  // [index][lane]
@@ -309,6 +316,71 @@ struct Update {
   int count;
 };
 
+// How a mask is drawn from its logits: 0 or 1 with noise, a number between them that is often 0 or 1, or 0 or 1 by the
+// sign of the logit.
+enum class MaskDrawing { kGumbel, kHardConcrete, kDeterministic };
+
+// Factors for weights drawn from logits l and uniform numbers u: with the soft sample s = sigmoid((l + log(u / (1 -
+// u))) / tau) the factor is 1 where s > 1/2 and otherwise 0, and its slope that of s (straight-through).
+template <typename T>
+struct DrawMask {
+  const T* logits;       // [logit][lane], as all that follows
+  const T* uniforms;     // between 0 and 1; null: 1/2
+  const T* inverse_tau;  // [lane]
+  bool has_tau;          // some of them is not 1
+  MaskDrawing kind;
+  T* factors;
+  T* slopes;
+  int count;
+};
+
+// masked = weights * factors. `logit_of` says of each parameter which logit is its own, or that it has none (-1).
+template <typename T>
+struct ApplyMask {
+  const T* weights;
+  const T* factors;
+  const std::int32_t* logit_of;
+  T* masked;
+  int count;
+};
+
+// dlogits += gradients * weights * slopes, from the gradients of masked weights, which are zero afterwards.
+template <typename T>
+struct MaskGradient {
+  T* gradients;
+  const T* weights;
+  const T* slopes;
+  const std::int32_t* logit_of;
+  T* dlogits;
+  int count;
+};
+
+// dlogits += alpha, the gradient of a penalty on the sum of logits, or of one on the expected number of kept weights.
+template <typename T>
+struct MaskPenalty {
+  const T* logits;
+  const T* alpha;  // [lane]
+  T* dlogits;
+  bool of_count;
+  int count;
+};
+
+// Shortens gradients that are longer than their lane allows.
+template <typename T>
+struct ClipLanes {
+  T* gradients;
+  const T* longest;  // [lane]
+  int count;
+};
+
+// values *= weights of their units and lanes.
+template <typename T>
+struct WeighUnits {
+  Units<T> values;
+  const T* weights;  // [unit][lane]
+  int units, rows;
+};
+
 template <typename T>
 struct Kernels {
   int lanes;
@@ -334,12 +406,19 @@ struct Kernels {
   void (*update)(const Update<T>&);
   void (*keep_lanes)(const T* keep, const T* from, T* to, int count);  // to = from in the lanes where keep is not zero
   void (*add_to)(const T* from, T* to, int count);
+  void (*draw_mask)(const DrawMask<T>&);
+  void (*apply_mask)(const ApplyMask<T>&);
+  void (*mask_gradient)(const MaskGradient<T>&);
+  void (*mask_penalty)(const MaskPenalty<T>&);
+  void (*clip_lanes)(const ClipLanes<T>&);
+  void (*weigh_units)(const WeighUnits<T>&);
 
   // Float only: the oracle is given its inputs.
   void (*expand)(const Expand<T>&);
   void (*look_up)(const LookUp<T>&);
   void (*add_normal)(const AddNormal<T>&);
   void (*gumbel_noise)(const GumbelNoise<T>&);
+  void (*uniforms)(const Uniforms<T>&);
   void (*random_words)(const RandomWords&);
   double (*fma_peak_gflops)();
 };

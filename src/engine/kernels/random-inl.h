@@ -124,15 +124,16 @@ inline void add_normal(const AddNormal<float>& a) {
   }
 }
 
-// A standard Gumbel number of a word: -log of an exponential variate.
-HWY_INLINE Vector<float> gumbel_of(FloatWords word) {
+// 23 bits and a half: never 0, never 1.
+HWY_INLINE Vector<float> uniform_of(FloatWords word) {
   const Tag<float> d;
   const hn::RebindToSigned<Tag<float>> di;
-  // 23 bits and a half: never 0, never 1.
   const auto count = hn::ConvertTo(d, hn::BitCast(di, hn::ShiftRight<9>(word)));
-  const auto uniform = hn::Mul(hn::Add(count, hn::Set(d, 0.5F)), hn::Set(d, 0x1p-23F));
-  return hn::Neg(log_of(hn::Neg(log_of(uniform))));
+  return hn::Mul(hn::Add(count, hn::Set(d, 0.5F)), hn::Set(d, 0x1p-23F));
 }
+
+// A standard Gumbel number of a word: -log of an exponential variate.
+HWY_INLINE Vector<float> gumbel_of(FloatWords word) { return hn::Neg(log_of(hn::Neg(log_of(uniform_of(word))))); }
 
 inline void gumbel_noise(const GumbelNoise<float>& a) {
   const Tag<float> d;
@@ -143,6 +144,19 @@ inline void gumbel_noise(const GumbelNoise<float>& a) {
     generator.draw(a.draw.first + static_cast<std::uint32_t>(element / 4), a.draw.step, word);
     for (int offset = 0; offset < 4 && element + offset < a.count; ++offset) {
       hn::Store(gumbel_of(word[offset]), d, a.out + (element + offset) * lanes);
+    }
+  }
+}
+
+inline void uniforms(const Uniforms<float>& a) {
+  const Tag<float> d;
+  const std::size_t lanes = hn::Lanes(d);
+  const LaneThreefry generator(a.draw.keys);
+  for (int element = 0; element < a.count; element += 4) {
+    FloatWords word[4];
+    generator.draw(a.draw.first + static_cast<std::uint32_t>(element / 4), a.draw.step, word);
+    for (int offset = 0; offset < 4 && element + offset < a.count; ++offset) {
+      hn::Store(uniform_of(word[offset]), d, a.out + (element + offset) * lanes);
     }
   }
 }

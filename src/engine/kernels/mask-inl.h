@@ -1,0 +1,157 @@
+// Masks over frozen weights: a lane is one mask, and what is trained are its logits.
+
+#if defined(MODLAB_ENGINE_KERNELS_MASK_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef MODLAB_ENGINE_KERNELS_MASK_INL_H_
+#undef MODLAB_ENGINE_KERNELS_MASK_INL_H_
+#else
+#define MODLAB_ENGINE_KERNELS_MASK_INL_H_
+#endif
+
+#include "engine/kernels/kernels.h"
+#include "engine/kernels/lane_math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace modlab::engine::HWY_NAMESPACE {
+
+// A hard concrete variable is stretched from (0, 1) to this interval and cut off at 0 and 1 (Louizos, Welling and
+// Kingma, "Learning sparse neural networks through L0 regularization", eq. (11)).
+inline constexpr double kStretchLow = -0.1;
+inline constexpr double kStretchHigh = 1.1;
+
+// sigmoid(l + log(u / (1 - u))) and its slope s (1 - s), without a logarithm.
+template <typename T>
+HWY_INLINE void soft_sample(Vector<T> uniform, Vector<T> rest, Vector<T> odds, Vector<T>& soft, Vector<T>& slope) {
+  const auto against = hn::Mul(rest, odds);
+  const auto inverse = inverse_of(hn::Add(uniform, against));
+  soft = hn::Mul(uniform, inverse);
+  slope = hn::Mul(soft, hn::Mul(against, inverse));
+}
+
+// The same at a temperature.
+template <typename T>
+HWY_INLINE void soft_sample_at(Vector<T> uniform, Vector<T> rest, Vector<T> logit, Vector<T> inverse_tau,
+                               Vector<T>& soft, Vector<T>& slope) {
+  const Tag<T> d;
+  const auto noise = hn::Sub(log_of(uniform), log_of(rest));
+  soft = sigmoid_of<T>(hn::Mul(hn::Add(logit, noise), inverse_tau));
+  slope = hn::Mul(hn::Mul(soft, hn::Sub(hn::Set(d, T{1}), soft)), inverse_tau);
+}
+
+template <typename T>
+void draw_mask(const DrawMask<T>& a) {
+  const Tag<T> d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto zero = hn::Zero(d);
+  const auto one = hn::Set(d, T{1});
+  const auto inverse_tau = hn::Load(d, a.inverse_tau);
+  for (int index = 0; index < a.count; ++index) {
+    const std::size_t at = index * lanes;
+    const auto logit = hn::Load(d, a.logits + at);
+    const auto uniform = a.uniforms == nullptr ? hn::Set(d, T{0.5}) : hn::Load(d, a.uniforms + at);
+    const auto rest = hn::Sub(one, uniform);
+    const auto odds = exp_of(hn::Neg(logit));
+    Vector<T> soft, slope;
+    if (a.has_tau) {
+      soft_sample_at<T>(uniform, rest, logit, inverse_tau, soft, slope);
+    } else {
+      soft_sample<T>(uniform, rest, odds, soft, slope);
+    }
+    Vector<T> factor;
+    if (a.kind == MaskDrawing::kHardConcrete) {
+      const auto width = hn::Set(d, static_cast<T>(kStretchHigh - kStretchLow));
+      const auto stretched = fused(soft, width, hn::Set(d, static_cast<T>(kStretchLow)));
+      factor = smaller(one, larger(zero, stretched));
+      slope = hn::IfThenElseZero(hn::And(hn::Gt(stretched, zero), hn::Lt(stretched, one)), hn::Mul(slope, width));
+    } else {
+      // Whether the noisy logit is positive does not depend on the temperature.
+      factor = hn::IfThenElseZero(hn::Gt(uniform, hn::Mul(rest, odds)), one);
+    }
+    hn::Store(factor, d, a.factors + at);
+    hn::Store(slope, d, a.slopes + at);
+  }
+}
+
+template <typename T>
+void apply_mask(const ApplyMask<T>& a) {
+  const Tag<T> d;
+  const std::size_t lanes = hn::Lanes(d);
+  for (int index = 0; index < a.count; ++index) {
+    const std::size_t at = index * lanes;
+    auto weight = hn::Load(d, a.weights + at);
+    if (a.logit_of[index] >= 0) {
+      weight = hn::Mul(weight, hn::Load(d, a.factors + a.logit_of[index] * lanes));
+    }
+    hn::Store(weight, d, a.masked + at);
+  }
+}
+
+template <typename T>
+void mask_gradient(const MaskGradient<T>& a) {
+  const Tag<T> d;
+  const std::size_t lanes = hn::Lanes(d);
+  for (int index = 0; index < a.count; ++index) {
+    const std::size_t at = index * lanes;
+    if (a.logit_of[index] >= 0) {
+      const std::size_t logit = a.logit_of[index] * lanes;
+      const auto reach = hn::Mul(hn::Load(d, a.weights + at), hn::Load(d, a.slopes + logit));
+      hn::Store(fused(hn::Load(d, a.gradients + at), reach, hn::Load(d, a.dlogits + logit)), d, a.dlogits + logit);
+    }
+    hn::Store(hn::Zero(d), d, a.gradients + at);
+  }
+}
+
+template <typename T>
+void mask_penalty(const MaskPenalty<T>& a) {
+  const Tag<T> d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto alpha = hn::Load(d, a.alpha);
+  for (int index = 0; index < a.count; ++index) {
+    const std::size_t at = index * lanes;
+    auto gradient = alpha;
+    if (a.of_count) {
+      const auto kept = sigmoid_of<T>(hn::Load(d, a.logits + at));
+      gradient = hn::Mul(alpha, hn::Mul(kept, hn::Sub(hn::Set(d, T{1}), kept)));
+    }
+    hn::Store(hn::Add(hn::Load(d, a.dlogits + at), gradient), d, a.dlogits + at);
+  }
+}
+
+// As torch.nn.utils.clip_grad_norm_ does it, for each lane.
+template <typename T>
+void clip_lanes(const ClipLanes<T>& a) {
+  const Tag<T> d;
+  const std::size_t lanes = hn::Lanes(d);
+  auto squares = hn::Zero(d);
+  for (int index = 0; index < a.count; ++index) {
+    const auto gradient = hn::Load(d, a.gradients + index * lanes);
+    squares = fused(gradient, gradient, squares);
+  }
+  const auto one = hn::Set(d, T{1});
+  const auto length = hn::Add(sqrt_of(squares), hn::Set(d, static_cast<T>(1e-6)));
+  const auto factor = smaller(one, hn::Mul(hn::Load(d, a.longest), inverse_of(length)));
+  if (hn::AllTrue(d, hn::Eq(factor, one))) {
+    return;
+  }
+  for (int index = 0; index < a.count; ++index) {
+    T* gradient = a.gradients + index * lanes;
+    hn::Store(hn::Mul(hn::Load(d, gradient), factor), d, gradient);
+  }
+}
+
+template <typename T>
+void weigh_units(const WeighUnits<T>& a) {
+  const Tag<T> d;
+  const std::size_t lanes = hn::Lanes(d);
+  for (int unit = 0; unit < a.units; ++unit) {
+    const auto weight = hn::Load(d, a.weights + unit * lanes);
+    for (int row = 0; row < a.rows; ++row) {
+      T* value = a.values.unit(unit) + row * lanes;
+      hn::Store(hn::Mul(hn::Load(d, value), weight), d, value);
+    }
+  }
+}
+
+}  // namespace modlab::engine::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

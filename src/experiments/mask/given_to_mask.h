@@ -1,0 +1,32 @@
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "methods/mask/masked_bits.h"
+#include "models/blueprint.h"
+#include "tasks/tasks_at_hand.h"
+
+namespace modlab::experiments {
+
+// How masks over small networks are trained where nothing else is said.
+methods::MaskSpec small_masks();
+
+// A network from a file, ready to be masked.
+struct GivenToMask {
+  std::string id;
+  std::shared_ptr<const tasks::TaskSuite> suite;
+  tasks::TasksAtHand tasks;  // its own, while it lives
+  models::Blueprint blueprint;
+  methods::NetworkToMask network;
+};
+
+// The networks of a file that `modlab train --save`, `modlab sculpt` or anyone else wrote; those of layers alone need
+// the name of their task, others carry it. Throws ConfigError or FormatError, also where a network does not reproduce
+// the accuracy that its file says it has.
+std::vector<GivenToMask> read_networks_to_mask(const std::string& path, const std::string& task,
+                                               const std::string& snapshot, const engine::Kernels<float>& kernels);
+
+}  // namespace modlab::experiments

@@ -1,0 +1,74 @@
+#include "experiments/mask/mask_files.h"
+
+#include <cctype>
+
+#include "io/safetensors.h"
+#include "models/saved_tensors.h"
+
+namespace modlab::experiments {
+namespace {
+
+// A target's name as part of a file's.
+std::string file_part(const std::string& name) {
+  std::string part;
+  for (const char letter : name) {
+    const bool is_plain = std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '-' || letter == '_';
+    part += is_plain ? letter : '_';
+  }
+  return part;
+}
+
+class Writer {
+ public:
+  explicit Writer(const nlohmann::ordered_json& run) : run_(run.dump()) {}
+
+  void add(const std::string& name, std::vector<io::NamedTensor> tensors) {
+    const io::TensorFile file{std::move(tensors), {{models::kSavedRunKey, run_}}};
+    files_[name + ".safetensors"] = io::encode_safetensors(file);
+  }
+  std::map<std::string, std::string> take() { return std::move(files_); }
+
+ private:
+  std::string run_;
+  std::map<std::string, std::string> files_;
+};
+
+std::vector<std::size_t> sizes(const std::vector<int>& shape) { return {shape.begin(), shape.end()}; }
+
+std::vector<io::NamedTensor> all_tensors(const engine::Layout& layout, std::span<const float> weights) {
+  std::vector<io::NamedTensor> tensors;
+  for (const engine::Tensor& tensor : layout.tensors) {
+    const auto values = weights.subspan(tensor.offset, tensor.count);
+    tensors.push_back({tensor.name, sizes(tensor.shape), {values.begin(), values.end()}});
+  }
+  return tensors;
+}
+
+}  // namespace
+
+std::map<std::string, std::string> mask_files(const engine::Layout& layout, const methods::MaskedParameters& masked,
+                                              std::span<const float> weights, const methods::MaskOutcome& outcome,
+                                              const nlohmann::ordered_json& run) {
+  Writer writer(run);
+  writer.add("network", all_tensors(layout, weights));
+  for (const methods::MaskStage& stage : outcome.stages) {
+    const std::string name = file_part(stage.name);
+    std::vector<io::NamedTensor> kept;
+    std::vector<io::NamedTensor> logits;
+    for (std::size_t at = 0; at < masked.tensors.size(); ++at) {
+      const methods::MaskedTensor& tensor = masked.tensors[at];
+      io::NamedTensor& one = kept.emplace_back(tensor.name, sizes(tensor.shape), std::vector<float>{});
+      io::NamedTensor& logit = logits.emplace_back(tensor.name, sizes(tensor.shape), std::vector<float>{});
+      for (std::size_t place = 0; place < tensor.count; ++place) {
+        one.values.push_back(stage.mask.tensors[at].kept[place]);
+        logit.values.push_back(stage.logits[static_cast<std::size_t>(masked.logit_of[tensor.offset + place])]);
+      }
+    }
+    writer.add("mask-" + name, std::move(kept));
+    writer.add("logits-" + name, std::move(logits));
+    writer.add("masked-" + name, all_tensors(layout, methods::masked_weights(masked, stage.mask, weights)));
+  }
+  return writer.take();
+}
+
+}  // namespace modlab::experiments

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <span>
+#include <vector>
+
+#include "experiments/experiment.h"
+#include "methods/mask/mask_outcome.h"
+
+// What is kept of a network's masks: numbers for tables and claims, and an object for people and other programs.
+namespace modlab::experiments {
+
+// Measures that masks of every network have.
+std::vector<Measure> mask_measures();
+
+// The table of `modlab train`, and what stands below it.
+std::vector<Column> mask_columns();
+std::string mask_footnote();
+// A run with what its details say.
+nlohmann::ordered_json mask_run_json(nlohmann::ordered_json run, const Result& result);
+
+// `related`: [pair of targets, in the order of methods::sharing_of], whether both need a common part; empty where
+// nobody knows.
+Numbers mask_numbers(const methods::MaskOutcome& outcome, const std::vector<bool>& related = {});
+
+// "unmasked", "stages", "sharing", "pairs", and "beta" with what was tried for it. docs/masks.md describes them.
+nlohmann::ordered_json mask_json(const methods::MaskOutcome& outcome);
+
+// Things that make an answer doubtful, a sentence each: a control that lost much, a tensor without a kept weight, an
+// output that no path leads to.
+std::vector<std::string> mask_warnings(const methods::MaskOutcome& outcome);
+
+}  // namespace modlab::experiments

@@ -1,0 +1,59 @@
+#include "methods/mask/mask_outcome.h"
+
+#include <algorithm>
+
+namespace modlab::methods {
+namespace {
+
+void add_shares(const measures::MaskOverlap& overlap, double weight, std::array<double, 4>& sums) {
+  const std::array<double, 4> shares = {overlap.iou(), overlap.iomin(), overlap.iou_by_chance(),
+                                        overlap.iomin_by_chance()};
+  for (std::size_t share = 0; share < shares.size(); ++share) {
+    sums[share] += weight * shares[share];
+  }
+}
+
+}  // namespace
+
+std::vector<MaskSharing> sharing_of(const MaskOutcome& outcome) {
+  std::vector<MaskSharing> pairs;
+  for (std::size_t first = 0; first < outcome.targets.size(); ++first) {
+    for (std::size_t second = first + 1; second < outcome.targets.size(); ++second) {
+      MaskSharing& pair = pairs.emplace_back(first, second);
+      const models::WeightMask& one = outcome.stages[first + 1].mask;
+      const models::WeightMask& other = outcome.stages[second + 1].mask;
+      for (std::size_t tensor = 0; tensor < one.tensors.size(); ++tensor) {
+        pair.tensors.push_back(measures::overlap_of(one.tensors[tensor].kept, other.tensors[tensor].kept));
+        pair.all += pair.tensors.back();
+      }
+    }
+  }
+  return pairs;
+}
+
+SharingMeans sharing_means(const std::vector<MaskSharing>& pairs) {
+  SharingMeans means;
+  const double weight = 1.0 / static_cast<double>(std::max<std::size_t>(1, pairs.size()));
+  for (const MaskSharing& pair : pairs) {
+    means.tensors.resize(pair.tensors.size());
+    for (std::size_t tensor = 0; tensor < pair.tensors.size(); ++tensor) {
+      add_shares(pair.tensors[tensor], weight, means.tensors[tensor]);
+    }
+    add_shares(pair.all, weight, means.all);
+  }
+  return means;
+}
+
+std::size_t kept_count(const models::MaskTensor& tensor) {
+  return static_cast<std::size_t>(std::ranges::count(tensor.kept, 1));
+}
+
+std::size_t kept_count(const models::WeightMask& mask) {
+  std::size_t count = 0;
+  for (const models::MaskTensor& tensor : mask.tensors) {
+    count += kept_count(tensor);
+  }
+  return count;
+}
+
+}  // namespace modlab::methods

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "measures/mask_overlap.h"
+#include "models/weight_mask.h"
+
+namespace modlab::methods {
+
+// A trained mask, and what the network does under it.
+struct MaskStage {
+  std::string name;
+  std::vector<float> logits;
+  models::WeightMask mask;
+  std::vector<double> accuracy;  // of each target, in percent
+  std::vector<double> inverse;   // with everything but the mask
+  double ambiguous = 0;          // share of logits that are not decided, in percent
+  // Of each tensor: kept weights that lie on a path from an input to an output of the target. Empty where the network
+  // is no chain of layers.
+  std::vector<std::size_t> live = {};
+  // What the same mask shares with itself, trained again with other noise.
+  std::optional<measures::MaskOverlap> again = {};
+  // Accuracy of its target that a mask of the same kind reaches on the network before its training.
+  std::optional<double> untrained = {};
+  // Of the tasks whose answers can be told apart: [true operation][answered with operation, last: with none], percent.
+  std::vector<std::vector<double>> confusion = {};
+};
+
+// A mask on everything, trained with one weight of the penalty.
+struct BetaPoint {
+  double beta = 0;
+  double kept = 0;       // of the weights, in percent
+  double accuracy = 0;   // in percent
+  double ambiguous = 0;  // in percent
+};
+
+// What masks say of one network. The first stage is the control on everything; the others are the targets' in order.
+struct MaskOutcome {
+  double beta = 0;
+  std::vector<BetaPoint> beta_table = {};  // where beta was to be found
+  std::vector<std::string> targets;
+  std::vector<double> unmasked;  // accuracy of each target, in percent
+  std::vector<MaskStage> stages;
+};
+
+// What two targets' masks have in common: each tensor, and all of them together.
+struct MaskSharing {
+  std::size_t first = 0;  // targets
+  std::size_t second = 0;
+  std::vector<measures::MaskOverlap> tensors;
+  measures::MaskOverlap all;
+};
+// Of every two targets.
+std::vector<MaskSharing> sharing_of(const MaskOutcome& outcome);
+
+// Means over pairs of targets, tensor by tensor and, last, of all tensors together.
+struct SharingMeans {
+  std::vector<std::array<double, 4>> tensors;  // iou, iomin, and both by chance
+  std::array<double, 4> all{};
+};
+SharingMeans sharing_means(const std::vector<MaskSharing>& pairs);
+
+// Weights that a mask keeps, of all tensors.
+std::size_t kept_count(const models::WeightMask& mask);
+std::size_t kept_count(const models::MaskTensor& tensor);
+
+}  // namespace modlab::methods
