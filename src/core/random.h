@@ -56,6 +56,7 @@ enum class Stream : std::uint32_t {
   kSamples = 8,      // what a sample shows
   kSampleRules = 9,  // which rule it follows
   kRoutes = 10,      // which module an oracle that knows nothing takes
+  kMaskNoise = 11,   // which weights a sample of a mask keeps
 };
 
 inline Words4 stream_key(std::uint64_t seed, Stream stream) {
