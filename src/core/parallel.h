@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <functional>
 
-// The only place that starts threads to compute on.
+// Threads to compute on are started here, for runs side by side, and in team.h, for the parts of one network.
 namespace modlab {
 
 // Calls `work` on so many threads at once, this one among them, and waits for all of them. It must not throw. Where the

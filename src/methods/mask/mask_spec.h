@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/kernels/kernels.h"
+#include "methods/mask/mask_clip.h"
 
 namespace modlab::methods {
 
@@ -13,9 +14,6 @@ namespace modlab::methods {
 enum class MaskGrain { kWeight, kUnit };
 // What is to be small: the sum of the logits, as published, or the expected number of kept weights.
 enum class MaskPenaltyKind { kLogits, kCount };
-// Over what the length of a gradient is taken before it is cut: what is optimised, or also what the published code
-// leaves lying around, the weights' gradients of all steps so far.
-enum class MaskClip { kLogits, kPublished };
 
 // What an inverted mask leaves of the first and the last layer: what the mask does not keep, as of all others, what the
 // control mask keeps, or everything.

@@ -1,0 +1,377 @@
+// Draws of masks from logits, and the gradients of logits, for which the same numbers are drawn once more: that takes
+// less time than to keep them would.
+
+#if defined(MODLAB_ENGINE_SOLO_MASK_DRAW_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef MODLAB_ENGINE_SOLO_MASK_DRAW_INL_H_
+#undef MODLAB_ENGINE_SOLO_MASK_DRAW_INL_H_
+#else
+#define MODLAB_ENGINE_SOLO_MASK_DRAW_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstring>
+
+#include "engine/kernels/random-inl.h"
+#include "engine/solo/masked-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace modlab::engine::HWY_NAMESPACE {
+
+inline constexpr int kDrawSamples = 4;  // that share a draw
+inline constexpr std::uint32_t kMostOf31Bits = 0x7fffffff;
+
+// The generator of one network: all lanes have its key.
+HWY_INLINE LaneThreefry generator_of(const Words4& key) {
+  alignas(64) std::uint32_t keys[4 * solo::kUnitPad];
+  const auto lanes = static_cast<int>(hn::Lanes(WordTag<float>()));
+  for (int word = 0; word < 4; ++word) {
+    std::fill_n(keys + word * lanes, lanes, key[static_cast<std::size_t>(word)]);
+  }
+  return LaneThreefry(keys);
+}
+
+// Places in the layout of the weights from one input to the units [unit, unit + lanes).
+HWY_INLINE FloatWords places_of(int unit, int inputs, int input) {
+  const WordTag<float> dw;
+  const auto units = hn::Iota(dw, static_cast<std::uint32_t>(unit));
+  return hn::Add(hn::Mul(units, hn::Set(dw, static_cast<std::uint32_t>(inputs))),
+                 hn::Set(dw, static_cast<std::uint32_t>(input)));
+}
+
+// A uniform number and its distance from 1, each with a float's relative precision near 0.
+HWY_INLINE void uniforms_of(FloatWords word, Vector<float>& uniform, Vector<float>& rest) {
+  const Tag<float> d;
+  const WordTag<float> dw;
+  const hn::RebindToSigned<Tag<float>> di;
+  const auto step = hn::Set(d, 0x1p-31F);
+  const auto half_step = hn::Set(d, 0x1p-32F);
+  const auto bits = hn::ShiftRight<1>(word);
+  rest = fused(hn::ConvertTo(d, hn::BitCast(di, bits)), step, half_step);
+  uniform = fused(hn::ConvertTo(d, hn::BitCast(di, hn::Xor(bits, hn::Set(dw, kMostOf31Bits)))), step, half_step);
+}
+
+// Which words give a bit 1, for a probability.
+HWY_INLINE hn::Vec<hn::RebindToSigned<Tag<float>>> threshold_of(Vector<float> probability) {
+  const Tag<float> d;
+  const hn::RebindToSigned<Tag<float>> di;
+  // A float below 1: 2^31 is not a signed word.
+  const auto below_one = smaller(hn::Set(d, 1 - 0x1p-24F), probability);
+  return hn::ConvertTo(di, hn::Mul(below_one, hn::Set(d, 0x1p31F)));
+}
+
+#if HWY_TARGET == HWY_SCALAR
+HWY_INLINE void uniforms_of(FloatWords word, Vector<double>& uniform, Vector<double>& rest) {
+  rest = Vector<double>((static_cast<double>(word.raw >> 1U) + 0.5) * 0x1p-31);
+  uniform = Vector<double>(1 - rest.raw);
+}
+HWY_INLINE hn::Vec<hn::RebindToSigned<Tag<float>>> threshold_of(Vector<double> probability) {
+  return hn::Vec<hn::RebindToSigned<Tag<float>>>(static_cast<std::int32_t>(std::min(probability.raw, 1 - 0x1p-24) * 0x1p31));
+}
+#endif
+
+template <typename T>
+HWY_INLINE Vector<T> near_logit(Vector<T> logit) {
+  const Tag<T> d;
+  const auto far = hn::Set(d, static_cast<T>(solo::kFarLogit));
+  return smaller(far, larger(hn::Neg(far), logit));
+}
+
+// A mask as bits of a panel.
+template <typename D, typename M>
+HWY_INLINE std::uint16_t bits_of(D d, M mask) {
+  alignas(8) std::uint8_t bytes[8] = {};
+  hn::StoreMaskBits(d, mask, bytes);
+  std::uint16_t bits = 0;
+  std::memcpy(&bits, bytes, sizeof(bits));
+  return bits;
+}
+
+template <typename T>
+void mask_draw(const solo::MaskDraw<T>& a) {
+  const Tag<T> d;
+  const hn::RebindToSigned<Tag<float>> di;
+  const auto lanes = static_cast<int>(hn::Lanes(d));
+  constexpr int kPad = solo::kUnitPad;
+  const LaneThreefry generator = generator_of(a.noise.key);
+  for (int panel = a.first_panel; panel < a.last_panel; ++panel) {
+    const std::ptrdiff_t panel_row = static_cast<std::ptrdiff_t>(panel) * solo::padded_inputs(a.inputs);
+    for (int input = 0; input < a.inputs; ++input) {
+      const T* logits = a.logits + (panel_row + input) * kPad;
+      std::uint16_t* bits = a.bits + (panel_row + input) * a.samples;
+      if (a.deterministic) {
+        std::uint32_t kept = 0;
+        for (int lane = 0; lane < kPad; lane += lanes) {
+          kept |= static_cast<std::uint32_t>(bits_of(d, hn::Gt(hn::Load(d, logits + lane), hn::Zero(d)))) << lane;
+        }
+        std::fill_n(bits, a.samples, static_cast<std::uint16_t>(kept));
+        continue;
+      }
+      if (kPanelVectors<T> > 1) {
+        std::fill_n(bits, a.samples, std::uint16_t{0});
+      }
+      MODLAB_UNROLL
+      for (int lane = 0; lane < kPad; lane += lanes) {
+        const auto threshold = threshold_of(sigmoid_of<T>(near_logit<T>(hn::Load(d, logits + lane))));
+        if (hn::AllTrue(di, hn::Eq(threshold, hn::Zero(di)))) {
+          if (kPanelVectors<T> == 1) {
+            std::fill_n(bits, a.samples, std::uint16_t{0});
+          }
+          continue;
+        }
+        const auto places = places_of(panel * kPad + lane, a.inputs, input);
+        for (int sample = 0; sample < a.samples; sample += kDrawSamples) {
+          FloatWords word[kDrawSamples];
+          generator.draw(places, a.noise.step, solo::mask_use(a.noise, sample), word);
+          for (int offset = 0; offset < kDrawSamples && sample + offset < a.samples; ++offset) {
+            const auto kept = hn::Lt(hn::BitCast(di, hn::ShiftRight<1>(word[offset])), threshold);
+            if (kPanelVectors<T> == 1) {
+              bits[sample + offset] = bits_of(di, kept);
+            } else {
+              bits[sample + offset] = static_cast<std::uint16_t>(bits[sample + offset] | bits_of(di, kept) << lane);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+// The gradients of the logits of weights from one input to some units, from the gradients of the masked weights of each
+// sample, `stride` apart.
+template <typename T>
+HWY_INLINE Vector<T> logit_gradient(const solo::MaskSlope<T>& a, const LaneThreefry& generator, FloatWords places,
+                                    Vector<T> logit, Vector<T> weight, const T* products, std::ptrdiff_t stride,
+                                    int samples, Vector<T> start) {
+  const Tag<T> d;
+  const auto one = hn::Set(d, T{1});
+  const auto is_near = hn::Lt(hn::Abs(logit), hn::Set(d, static_cast<T>(solo::kFarLogit)));
+  if (hn::AllFalse(d, is_near)) {
+    return start;
+  }
+  const auto inverse_tau = hn::Set(d, a.inverse_tau);
+  const auto reach = hn::IfThenElseZero(is_near, hn::Mul(weight, inverse_tau));
+  auto sum = hn::Zero(d);
+  // s (1 - s) of s = for / (for + against).
+  const auto add = [&](Vector<T> for_it, Vector<T> against, Vector<T> product) HWY_ATTR {
+    const auto inverse = inverse_of(hn::Add(for_it, against));
+    const auto slope = hn::Mul(hn::Mul(for_it, inverse), hn::Mul(against, inverse));
+    sum = fused(product, slope, sum);
+  };
+  if (a.deterministic) {
+    auto product = hn::Zero(d);
+    for (int sample = 0; sample < samples; ++sample) {
+      product = hn::Add(product, hn::Load(d, products + sample * stride));
+    }
+    add(one, exp_of(hn::Neg(near_logit<T>(hn::Mul(logit, inverse_tau)))), product);
+    return fused(sum, reach, start);
+  }
+  const auto odds = exp_of(hn::Neg(near_logit<T>(logit)));
+  for (int sample = 0; sample < samples; sample += kDrawSamples) {
+    FloatWords word[kDrawSamples];
+    generator.draw(places, a.noise.step, solo::mask_use(a.noise, sample), word);
+    MODLAB_UNROLL
+    for (int offset = 0; offset < kDrawSamples; ++offset) {
+      if (sample + offset == samples) {
+        break;
+      }
+      const auto product = hn::Load(d, products + (sample + offset) * stride);
+      Vector<T> uniform, rest;
+      uniforms_of(word[offset], uniform, rest);
+      if (a.inverse_tau == T{1}) {
+        add(uniform, hn::Mul(rest, odds), product);
+      } else {
+        const auto noisy = hn::Add(logit, hn::Sub(log_of(uniform), log_of(rest)));
+        add(one, exp_of(hn::Neg(near_logit<T>(hn::Mul(noisy, inverse_tau)))), product);
+      }
+    }
+  }
+  return fused(sum, reach, start);
+}
+
+// What a logit's gradient begins with, in some units of which the last may be padding.
+template <typename T>
+HWY_INLINE Vector<T> alpha_of(const solo::MaskSlope<T>& a, int unit, int units) {
+  const Tag<T> d;
+  return hn::IfThenElseZero(hn::FirstN(d, static_cast<std::size_t>(std::max(units - unit, 0))), hn::Set(d, a.alpha));
+}
+
+// Where a tile of gradients finds its numbers: kMaskTile inputs by vectors of units that lie side by side, of two panels
+// where a vector is a panel, otherwise of one.
+template <typename T>
+struct GradientTile {
+  const T* x;        // of the first input, in the first block
+  const T* dy_rows;  // of the first vector, in the first block
+  std::ptrdiff_t x_block, dy_block, dy_stride;
+  std::ptrdiff_t at, stride;  // of the first input and vector among the weights, and from vector to vector
+
+  HWY_INLINE GradientTile(const solo::MaskedGradient<T>& a, int input, int unit) {
+    constexpr int kPad = solo::kUnitPad;
+    const auto lanes = static_cast<int>(hn::Lanes(Tag<T>()));
+    const std::ptrdiff_t width = a.blocks.width;
+    x = a.x + input * width;
+    dy_rows = a.dy_rows + unit / kPad * width * kPad + unit % kPad;
+    x_block = solo::padded(a.weights.inputs) * width;
+    dy_block = solo::padded(a.weights.units) * width;
+    dy_stride = lanes == kPad ? width * kPad : lanes;
+    at = unit / kPad * a.weights.panel_size() + static_cast<std::ptrdiff_t>(input) * kPad + unit % kPad;
+    stride = lanes == kPad ? a.weights.panel_size() : lanes;
+  }
+  std::ptrdiff_t place(int input, int vector) const { return at + input * solo::kUnitPad + vector * stride; }
+
+  // Adds what the rows of a sample give.
+  template <int kVectors>
+  HWY_INLINE void add(const solo::RowBlocks& blocks, int sample, Vector<T> (&sums)[kMaskTile][kVectors]) const {
+    for_blocks(blocks, sample, [&](std::ptrdiff_t block) HWY_ATTR {
+      add_products<T, kMaskTile, kVectors>(x + block * x_block, 1, blocks.width, dy_rows + block * dy_block,
+                                           solo::kUnitPad, dy_stride, blocks.width, sums);
+    });
+  }
+};
+
+template <typename T, int kVectors>
+HWY_INLINE void weight_gradient_tile(const solo::MaskedGradient<T>& a, int input, int unit) {
+  const Tag<T> d;
+  const GradientTile<T> tile(a, input, unit);
+  Vector<T> sums[kMaskTile][kVectors];
+  MODLAB_UNROLL
+  for (int i = 0; i < kMaskTile; ++i) {
+    MODLAB_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      sums[i][v] = a.add ? hn::Load(d, a.gradients + tile.place(i, v)) : hn::Zero(d);
+    }
+  }
+  for (int sample = 0; sample < a.blocks.samples; ++sample) {
+    tile.add(a.blocks, sample, sums);
+  }
+  MODLAB_UNROLL
+  for (int i = 0; i < kMaskTile; ++i) {
+    MODLAB_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      hn::Store(sums[i][v], d, a.gradients + tile.place(i, v));
+    }
+  }
+}
+
+template <typename T, int kVectors>
+HWY_INLINE void logit_gradient_tile(const solo::MaskedGradient<T>& a, const LaneThreefry& generator, int input,
+                                    int unit, T* HWY_RESTRICT products) {
+  const Tag<T> d;
+  const auto lanes = static_cast<int>(hn::Lanes(d));
+  const int inputs = a.weights.inputs;
+  const GradientTile<T> tile(a, input, unit);
+  const std::ptrdiff_t tile_size = kMaskTile * kVectors * lanes;
+  for (int sample = 0; sample < a.blocks.samples; ++sample) {
+    Vector<T> sums[kMaskTile][kVectors];
+    MODLAB_UNROLL
+    for (int i = 0; i < kMaskTile; ++i) {
+      MODLAB_UNROLL
+      for (int v = 0; v < kVectors; ++v) {
+        sums[i][v] = hn::Zero(d);
+      }
+    }
+    tile.add(a.blocks, sample, sums);
+    MODLAB_UNROLL
+    for (int i = 0; i < kMaskTile; ++i) {
+      MODLAB_UNROLL
+      for (int v = 0; v < kVectors; ++v) {
+        hn::Store(sums[i][v], d, products + sample * tile_size + (i * kVectors + v) * lanes);
+      }
+    }
+  }
+  for (int i = 0; i < std::min(kMaskTile, inputs - input); ++i) {
+    for (int v = 0; v < kVectors; ++v) {
+      const std::ptrdiff_t at = tile.place(i, v);
+      const int first_unit = unit + v * lanes;
+      const auto start = a.add ? hn::Load(d, a.gradients + at) : alpha_of(a.slope, first_unit, a.weights.units);
+      const auto gradient = logit_gradient<T>(
+          a.slope, generator, places_of(first_unit, inputs, input + i), hn::Load(d, a.slope.logits + at),
+          hn::Load(d, a.weights.values + at), products + (i * kVectors + v) * lanes, tile_size, a.blocks.samples, start);
+      hn::Store(gradient, d, a.gradients + at);
+    }
+  }
+}
+
+template <typename T, int kVectors>
+HWY_INLINE void gradient_of_units(const solo::MaskedGradient<T>& a, const LaneThreefry& generator, int unit) {
+  alignas(64) T products[static_cast<std::size_t>(solo::kMostSamples) * kMaskTile * kVectors * hn::MaxLanes(Tag<T>())];
+  for (int input = 0; input < a.weights.inputs; input += kMaskTile) {
+    if (a.slope.logits == nullptr) {
+      weight_gradient_tile<T, kVectors>(a, input, unit);
+    } else {
+      logit_gradient_tile<T, kVectors>(a, generator, input, unit, products);
+    }
+  }
+}
+
+template <typename T>
+void masked_gradient(const solo::MaskedGradient<T>& a) {
+  const auto lanes = static_cast<int>(hn::Lanes(Tag<T>()));
+  const LaneThreefry generator = generator_of(a.slope.noise.key);
+  const int last = a.last_panel * solo::kUnitPad;
+  int unit = a.first_panel * solo::kUnitPad;
+  for (; unit + 2 * lanes <= last; unit += 2 * lanes) {
+    gradient_of_units<T, 2>(a, generator, unit);
+  }
+  if (unit < last) {
+    gradient_of_units<T, 1>(a, generator, unit);
+  }
+}
+
+template <typename T>
+void one_hot_gradient(const solo::OneHotGradient<T>& a) {
+  const Tag<T> d;
+  const auto lanes = static_cast<int>(hn::Lanes(d));
+  constexpr int kPad = solo::kUnitPad;
+  const LaneThreefry generator = generator_of(a.slope.noise.key);
+  const int inputs = a.weights.inputs;
+  const int width = a.blocks.width;
+  const bool of_weights = a.slope.logits == nullptr;
+  const std::ptrdiff_t above = static_cast<std::ptrdiff_t>(solo::padded(a.weights.units)) * width;
+  const std::ptrdiff_t stride = static_cast<std::ptrdiff_t>(inputs) * kPad;
+  for (int panel = a.first_panel; panel < a.last_panel; ++panel) {
+    const std::ptrdiff_t panel_at = panel * a.weights.panel_size();
+    if (of_weights && a.add) {
+      std::copy_n(a.gradients + panel_at, stride, a.room);
+    } else {
+      std::fill_n(a.room, of_weights ? stride : a.blocks.samples * stride, T{0});
+    }
+    for (int block = 0; block < a.blocks.count(); ++block) {
+      const int sample = of_weights ? 0 : block / a.blocks.each % a.blocks.samples;
+      const std::uint16_t* active = a.x.inputs + static_cast<std::ptrdiff_t>(block) * width * a.x.active;
+      const T* dy = a.dy_rows + block * above + static_cast<std::ptrdiff_t>(panel) * kPad * width;
+      for (int row = 0; row < width; ++row, active += a.x.active, dy += kPad) {
+        for (int place = 0; place < a.x.active; ++place) {
+          if (active[place] == a.x.none) {
+            continue;
+          }
+          T* sum = a.room + sample * stride + static_cast<std::ptrdiff_t>(active[place]) * kPad;
+          MODLAB_UNROLL
+          for (int lane = 0; lane < kPad; lane += lanes) {
+            hn::Store(hn::Add(hn::Load(d, sum + lane), hn::Load(d, dy + lane)), d, sum + lane);
+          }
+        }
+      }
+    }
+    if (of_weights) {
+      std::copy_n(a.room, stride, a.gradients + panel_at);
+      continue;
+    }
+    for (int input = 0; input < inputs; ++input) {
+      for (int lane = 0; lane < kPad; lane += lanes) {
+        const int unit = panel * kPad + lane;
+        const std::ptrdiff_t at = panel_at + static_cast<std::ptrdiff_t>(input) * kPad + lane;
+        const auto start = a.add ? hn::Load(d, a.gradients + at) : alpha_of(a.slope, unit, a.weights.units);
+        hn::Store(logit_gradient<T>(a.slope, generator, places_of(unit, inputs, input),
+                                    hn::Load(d, a.slope.logits + at), hn::Load(d, a.weights.values + at),
+                                    a.room + static_cast<std::ptrdiff_t>(input) * kPad + lane, stride,
+                                    a.blocks.samples, start),
+                  d, a.gradients + at);
+      }
+    }
+  }
+}
+
+}  // namespace modlab::engine::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

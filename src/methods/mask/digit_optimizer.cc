@@ -1,0 +1,92 @@
+#include "methods/mask/digit_optimizer.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/flush_denormals.h"
+
+namespace modlab::methods {
+namespace {
+
+// As torch.nn.utils.clip_grad_norm_ has it.
+constexpr double kClipEpsilon = 1e-6;
+// A piece's parameters, gradients and moments fit the second cache level.
+constexpr std::size_t kPiece = 8192;
+
+}  // namespace
+
+DigitOptimizer::DigitOptimizer(const models::PanelLayout& panels, const std::vector<std::uint8_t>& wanted, double lr,
+                               double clip, Team& team, const engine::Kernels<float>& kernels)
+    : clip_(clip),
+      team_(team),
+      kernels_(kernels),
+      solo_(engine::solo::kernels_for(kernels.target)),
+      masked_(engine::solo::masked_kernels_for(kernels.target)),
+      first_(panels.size()),
+      second_(panels.size()),
+      rate_(static_cast<std::size_t>(kernels.lanes), static_cast<float>(lr)),
+      decay_(rate_.size()) {
+  for (std::size_t tensor = 0; tensor < panels.tensors(); ++tensor) {
+    const std::size_t end = panels[tensor].offset + panels[tensor].count;
+    for (std::size_t begin = panels[tensor].offset; begin < end; begin += kPiece) {
+      const Piece piece = {begin, std::min(kPiece, end - begin)};
+      all_pieces_.push_back(piece);
+      if (wanted[tensor] != 0) {
+        pieces_.push_back(piece);
+      }
+    }
+  }
+}
+
+double DigitOptimizer::squares(const AlignedVector<float>& values, const std::vector<Piece>& pieces) {
+  squares_.resize(pieces.size());
+  team_.run(pieces.size(), [&](std::size_t index) {
+    const engine::FlushDenormals flush;
+    const float* numbers = values.data() + pieces[index].begin;
+    squares_[index] = static_cast<double>(solo_.dot(numbers, numbers, pieces[index].count));
+  });
+  double sum = 0;
+  for (const double part : squares_) {
+    sum += part;
+  }
+  return sum;
+}
+
+void DigitOptimizer::scale(float factor, AlignedVector<float>& values) {
+  team_.run(all_pieces_.size(), [&](std::size_t index) {
+    const engine::FlushDenormals flush;
+    masked_.scale(factor, values.data() + all_pieces_[index].begin, all_pieces_[index].count);
+  });
+}
+
+void DigitOptimizer::update(AlignedVector<float>& parameters, AlignedVector<float>& gradients,
+                            AlignedVector<float>* other) {
+  const engine::AdamScales scales = engine::AdamScales::after(++steps_);
+  double factor = 1;
+  if (clip_ > 0) {
+    const double sum = squares(gradients, pieces_) + (other == nullptr ? 0 : squares(*other, all_pieces_));
+    factor = std::min(1.0, clip_ / (std::sqrt(sum) + kClipEpsilon));
+  }
+  team_.run(pieces_.size(), [&](std::size_t index) {
+    const engine::FlushDenormals flush;
+    const auto [begin, count] = pieces_[index];
+    if (factor < 1) {
+      masked_.scale(static_cast<float>(factor), gradients.data() + begin, count);
+    }
+    kernels_.update({.kind = engine::OptimizerKind::kAdam,
+                     .parameters = parameters.data() + begin,
+                     .gradients = gradients.data() + begin,
+                     .first = first_.data() + begin,
+                     .second = second_.data() + begin,
+                     .mask = nullptr,
+                     .rate = rate_.data(),
+                     .weight_decay = decay_.data(),
+                     .scales = scales,
+                     .count = static_cast<int>(count) / kernels_.lanes});
+  });
+  if (other != nullptr && factor < 1) {
+    scale(static_cast<float>(factor), *other);
+  }
+}
+
+}  // namespace modlab::methods

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/team.h"
+#include "engine/kernels/kernels.h"
+#include "models/digits/panel_layout.h"
+
+namespace modlab::methods {
+
+// Clips gradients by their length and makes a step of Adam, on the threads of a team. Both are done piece by piece, and
+// the pieces are the same for any number of threads.
+class DigitOptimizer {
+ public:
+  // `wanted`: which tensors are optimised. `clip`: the longest gradient; 0: any.
+  DigitOptimizer(const models::PanelLayout& panels, const std::vector<std::uint8_t>& wanted, double lr, double clip,
+                 Team& team, const engine::Kernels<float>& kernels);
+
+  // Everything in panels. Gradients are zero afterwards. `other` are gradients that count for the length and are
+  // shortened as well; or null.
+  void update(AlignedVector<float>& parameters, AlignedVector<float>& gradients, AlignedVector<float>* other = nullptr);
+
+ private:
+  struct Piece {
+    std::size_t begin = 0;
+    std::size_t count = 0;
+  };
+
+  double squares(const AlignedVector<float>& values, const std::vector<Piece>& pieces);
+  void scale(float factor, AlignedVector<float>& values);
+
+  double clip_;
+  Team& team_;
+  const engine::Kernels<float>& kernels_;
+  const engine::solo::Kernels<float>& solo_;
+  const engine::solo::MaskedKernels<float>& masked_;
+  std::vector<Piece> pieces_;      // of what is optimised
+  std::vector<Piece> all_pieces_;  // of all parameters
+  std::vector<double> squares_;
+  AlignedVector<float> first_, second_;
+  AlignedVector<float> rate_, decay_;
+  int steps_ = 0;
+};
+
+}  // namespace modlab::methods

@@ -1,0 +1,145 @@
+#include "methods/mask/digit_training.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/errors.h"
+#include "engine/flush_denormals.h"
+
+namespace modlab::methods {
+
+using models::DigitBatch;
+namespace solo = engine::solo;
+
+namespace {
+
+// Digits whose mean loss a step takes.
+double counted_digits(std::span<const DigitBatch> passes) {
+  double count = 0;
+  for (const DigitBatch& batch : passes) {
+    count += static_cast<double>(batch.rows) * std::accumulate(batch.counts.begin(), batch.counts.end(), 0);
+  }
+  if (count == 0) {
+    throw ConfigError("a training step needs samples, and outputs that count");
+  }
+  return count;
+}
+
+// LoadMaskBits may read up to eight bytes where two are meant.
+constexpr std::size_t kSpareBits = 4;
+
+}  // namespace
+
+DigitWeightTrainer::DigitWeightTrainer(models::DigitNetwork& network, const WeightTraining& settings, Team& team,
+                                       const engine::Kernels<float>& kernels)
+    : network_(network),
+      wanted_(network.panels().tensors(), 1),
+      gradients_(network.panels().size()),
+      optimizer_(network.panels(), wanted_, settings.lr, settings.clip, team, kernels) {}
+
+double DigitWeightTrainer::step(std::span<const DigitBatch> passes) {
+  const double count = counted_digits(passes);
+  double loss = 0;
+  for (std::size_t pass = 0; pass < passes.size(); ++pass) {
+    network_.forward(passes[pass], {});
+    loss += network_.loss(static_cast<float>(1 / count));
+    network_.backward({.values = gradients_.data(), .wanted = wanted_, .add = pass > 0});
+  }
+  optimizer_.update(network_.values(), gradients_);
+  return loss / count;
+}
+
+DigitMaskTrainer::DigitMaskTrainer(models::DigitNetwork& network, std::vector<std::uint8_t> is_masked,
+                                   std::span<const float> initial_logits, const DigitMaskTraining& settings, Team& team,
+                                   const engine::Kernels<float>& kernels)
+    : network_(network),
+      is_masked_(std::move(is_masked)),
+      settings_(settings),
+      team_(team),
+      kernels_(solo::masked_kernels_for(kernels.target)),
+      logits_(network.panels().arranged<float>(initial_logits)),
+      gradients_(network.panels().size()),
+      optimizer_(network.panels(), is_masked_, settings.lr, settings.clip, team, kernels) {
+  if (settings.samples < 1 || settings.samples > solo::kMostSamples) {
+    throw ConfigError(
+        fmt::format("a step draws from 1 to {} masks, not {}", solo::kMostSamples, settings.samples));
+  }
+  if (settings.clip_what == MaskClip::kPublished) {
+    throw ConfigError("the published clipping is not there for networks of this size; clip the logits");
+  }
+  const models::PanelLayout& panels = network.panels();
+  masks_.samples = settings.samples;
+  masks_.bits.resize(panels.tensors());
+  std::size_t size = 0;
+  std::vector<std::size_t> offsets(panels.tensors());
+  for (std::size_t tensor = 0; tensor < panels.tensors(); ++tensor) {
+    if (is_masked_[tensor] != 0 && panels[tensor].inputs == 0) {
+      throw ConfigError(
+          fmt::format("{} has no mask here: only matrices have", network.layout().tensors[tensor].name));
+    }
+    offsets[tensor] = size;
+    if (is_masked_[tensor] != 0) {
+      size += panels[tensor].count / solo::kUnitPad * static_cast<std::size_t>(settings.samples);
+    }
+  }
+  bits_.resize(size + kSpareBits);
+  for (std::size_t tensor = 0; tensor < panels.tensors(); ++tensor) {
+    masks_.bits[tensor] = is_masked_[tensor] != 0 ? bits_.data() + offsets[tensor] : nullptr;
+  }
+}
+
+solo::MaskNoise DigitMaskTrainer::noise(std::uint32_t tensor, std::uint32_t pass) const {
+  return {.key = solo::mask_key(settings_.seed, settings_.stage), .step = steps_, .call = pass, .tensor = tensor};
+}
+
+void DigitMaskTrainer::draw(std::uint32_t pass) {
+  const models::PanelLayout& panels = network_.panels();
+  for (std::size_t tensor = 0; tensor < panels.tensors(); ++tensor) {
+    if (is_masked_[tensor] == 0) {
+      continue;
+    }
+    const models::PanelLayout::Place& place = panels[tensor];
+    team_.run(static_cast<std::size_t>(place.panels()), [&](std::size_t panel) {
+      const engine::FlushDenormals flush;
+      kernels_.draw({.logits = logits_.data() + place.offset,
+                     .bits = bits_.data() + (masks_.bits[tensor] - bits_.data()),
+                     .inputs = place.inputs,
+                     .units = place.units,
+                     .samples = settings_.samples,
+                     .noise = noise(static_cast<std::uint32_t>(tensor), pass),
+                     .deterministic = settings_.sampler == MaskSampler::kDeterministic,
+                     .first_panel = static_cast<int>(panel),
+                     .last_panel = static_cast<int>(panel) + 1});
+    });
+  }
+}
+
+double DigitMaskTrainer::step(std::span<const DigitBatch> passes) {
+  const double count = counted_digits(passes);
+  double loss = 0;
+  for (std::size_t pass = 0; pass < passes.size(); ++pass) {
+    if (passes[pass].rows % settings_.samples != 0) {
+      throw ConfigError(fmt::format("{} masks cannot share {} samples equally; choose a multiple", settings_.samples,
+                                    passes[pass].rows));
+    }
+    const auto call = static_cast<std::uint32_t>(pass);
+    draw(call);
+    network_.forward(passes[pass], masks_);
+    loss += network_.loss(static_cast<float>(1 / count));
+    network_.backward({.values = gradients_.data(),
+                       .wanted = is_masked_,
+                       .add = pass > 0,
+                       .slope = {.logits = logits_.data(),
+                                 .noise = noise(0, call),
+                                 .deterministic = settings_.sampler == MaskSampler::kDeterministic,
+                                 .inverse_tau = static_cast<float>(1 / settings_.tau),
+                                 .alpha = static_cast<float>(settings_.alpha)}});
+  }
+  optimizer_.update(logits_, gradients_);
+  ++steps_;
+  return loss / count;
+}
+
+}  // namespace modlab::methods

@@ -1,0 +1,292 @@
+#include "models/digits/digit_network.h"
+
+#include <algorithm>
+
+#include "models/digits/digit_fnn.h"
+#include "models/digits/digit_lstm.h"
+
+namespace modlab::models {
+
+namespace solo = engine::solo;
+
+namespace {
+
+// Rows of an evaluation that are computed at once: as many as a batch usually has, so that nothing is allocated anew.
+constexpr int kEvaluationRows = 128;
+// Rows of a block: the widest tile there is, or a half of it where a sample has no more.
+constexpr int kBlockRows = 32;
+constexpr int kNarrowRows = 16;
+
+solo::RowBlocks cut_rows(int rows, int samples) {
+  const int each = rows / samples;
+  const int width = each > kNarrowRows ? kBlockRows : kNarrowRows;
+  return {.width = width, .samples = samples, .each = (each + width - 1) / width, .times = 1};
+}
+
+// Panels that a task takes: a tile of gradients is two of them wide.
+constexpr int kTaskPanels = 2;
+int task_count(int panels) { return (panels + kTaskPanels - 1) / kTaskPanels; }
+
+}  // namespace
+
+template <typename T>
+DigitNetworkOf<T>::DigitNetworkOf(const DigitShape& shape, const solo::MaskedKernels<T>& kernels, Team& team)
+    : shape_(shape), layout_(digit_layout(shape)), panels_(layout_), kernels_(kernels), team_(team) {
+  values_.resize(panels_.size());
+}
+
+template <typename T>
+void DigitNetworkOf<T>::begin(const DigitBatch& batch, int first_row, int rows, const DigitMasks& masks) {
+  const RowBlocks old = blocks_;
+  const std::size_t old_reads = reads_.size();
+  const int old_steps = steps_;
+  blocks_ = cut_rows(rows, masks.samples);
+  masks_ = masks;
+  masks_.bits.resize(panels_.tensors());
+  steps_ = batch.steps;
+  active_ = batch.active;
+  groups_ = batch.groups;
+  reads_ = batch.read_at;
+  std::ranges::sort(reads_);
+  reads_.erase(std::ranges::unique(reads_).begin(), reads_.end());
+  read_of_group_.clear();
+  for (const int step : batch.read_at) {
+    read_of_group_.push_back(static_cast<int>(std::ranges::find(reads_, step) - reads_.begin()));
+  }
+  if (z_.empty() || old.width != blocks_.width || old.at_once() != blocks_.at_once() || old_reads != reads_.size() ||
+      old_steps != steps_) {
+    z_.assign(reads_.size() * step_size(shape_.outputs), T{0});
+    dz_ = z_;
+    make_room();
+  }
+  const std::size_t width = blocks_.width;
+  const auto blocks = static_cast<std::size_t>(blocks_.at_once());
+  const auto each = static_cast<std::size_t>(rows / masks.samples);
+  inputs_.assign(static_cast<std::size_t>(steps_) * one_hot_size(), kNoInput);
+  digits_.assign(reads_.size() * blocks * groups_ * width, T{-1});
+  losses_.assign(blocks * width, T{0});
+  for (std::size_t row = 0; row < static_cast<std::size_t>(rows); ++row) {
+    const std::size_t in_sample = row % each;
+    const std::size_t block = row / each * blocks_.each + in_sample / width;
+    const std::size_t place = in_sample % width;
+    const std::size_t from = static_cast<std::size_t>(first_row) + row;
+    for (std::size_t step = 0; step < static_cast<std::size_t>(steps_); ++step) {
+      std::copy_n(batch.inputs.begin() + static_cast<std::ptrdiff_t>((from * steps_ + step) * active_), active_,
+                  inputs_.begin() + static_cast<std::ptrdiff_t>(((step * blocks + block) * width + place) * active_));
+    }
+    for (std::size_t group = 0; group < static_cast<std::size_t>(groups_); ++group) {
+      if (batch.counts[group] != 0) {
+        const auto read = static_cast<std::size_t>(read_of_group_[group]);
+        digits_[((read * blocks + block) * groups_ + group) * width + place] =
+            static_cast<T>(batch.digits[from * groups_ + group]);
+      }
+    }
+  }
+}
+
+template <typename T>
+void DigitNetworkOf<T>::forward(const DigitBatch& batch, const DigitMasks& masks) {
+  const engine::FlushDenormals flush;
+  begin(batch, 0, batch.rows, masks);
+  run_forward();
+}
+
+template <typename T>
+double DigitNetworkOf<T>::loss(T scale) {
+  const engine::FlushDenormals flush;
+  const std::size_t size = block_size(shape_.outputs);
+  const auto blocks = static_cast<std::size_t>(blocks_.at_once());
+  const std::size_t labels = static_cast<std::size_t>(groups_) * blocks_.width;
+  for (std::size_t place = 0; place < reads_.size() * blocks; ++place) {
+    kernels_.digit_loss({.z = z_.data() + place * size,
+                         .digits = digits_.data() + place * labels,
+                         .d = dz_.data() + place * size,
+                         .loss = losses_.data() + place % blocks * blocks_.width,
+                         .scale = scale,
+                         .width = blocks_.width,
+                         .groups = groups_});
+  }
+  double sum = 0;
+  for (const T row : losses_) {
+    sum += static_cast<double>(row);
+  }
+  return sum;
+}
+
+template <typename T>
+void DigitNetworkOf<T>::backward(const DigitGradient<T>& gradient) {
+  const engine::FlushDenormals flush;
+  run_backward(gradient);
+}
+
+template <typename T>
+const T* DigitNetworkOf<T>::evaluate(const DigitBatch& batch) {
+  const engine::FlushDenormals flush;
+  const auto outputs = static_cast<std::size_t>(shape_.outputs);
+  said_.assign(static_cast<std::size_t>(batch.rows) * outputs, T{0});
+  for (int first = 0; first < batch.rows; first += kEvaluationRows) {
+    const int rows = std::min(kEvaluationRows, batch.rows - first);
+    begin(batch, first, rows, {});
+    run_forward();
+    const auto width = static_cast<std::size_t>(blocks_.width);
+    for (std::size_t output = 0; output < std::min(outputs, static_cast<std::size_t>(groups_) * kDigitClasses);
+         ++output) {
+      const auto read = static_cast<std::size_t>(read_of_group_[output / kDigitClasses]);
+      for (std::size_t row = 0; row < static_cast<std::size_t>(rows); ++row) {
+        said_[(static_cast<std::size_t>(first) + row) * outputs + output] =
+            z_[read * step_size(shape_.outputs) + row / width * block_size(shape_.outputs) + output * width +
+               row % width];
+      }
+    }
+  }
+  return said_.data();
+}
+
+template <typename T>
+solo::MaskedWeights<T> DigitNetworkOf<T>::weights_of(std::size_t tensor) const {
+  const Place& place = panels_[tensor];
+  return {.values = value(tensor), .bits = masks_.bits[tensor], .inputs = place.inputs, .units = place.units};
+}
+
+template <typename T>
+solo::MaskSlope<T> DigitNetworkOf<T>::slope_of(std::size_t tensor, const DigitGradient<T>& gradient) const {
+  solo::MaskSlope<T> slope = gradient.slope;
+  if (slope.logits != nullptr) {
+    slope.logits += panels_[tensor].offset;
+  }
+  slope.noise.tensor = static_cast<std::uint32_t>(tensor);
+  return slope;
+}
+
+template <typename T>
+void DigitNetworkOf<T>::multiply(std::size_t tensor, const RowBlocks& blocks, const T* x, const T* bias, const T* start,
+                                 T* y, bool relu) const {
+  share(panels_[tensor].panels(), [&](int panel) {
+    kernels_.forward({.weights = weights_of(tensor),
+                      .blocks = blocks,
+                      .x = x,
+                      .bias = bias,
+                      .start = start,
+                      .y = y,
+                      .relu = relu,
+                      .first_panel = panel,
+                      .last_panel = panel + 1});
+  });
+}
+
+template <typename T>
+void DigitNetworkOf<T>::gather(std::size_t tensor, const RowBlocks& blocks, const std::uint16_t* inputs, const T* bias,
+                               T* y, bool relu) const {
+  share(panels_[tensor].panels(), [&](int panel) {
+    kernels_.one_hot_forward({.weights = weights_of(tensor),
+                              .blocks = blocks,
+                              .x = {inputs, active_, kNoInput},
+                              .bias = bias,
+                              .y = y,
+                              .relu = relu,
+                              .first_panel = panel,
+                              .last_panel = panel + 1});
+  });
+}
+
+template <typename T>
+void DigitNetworkOf<T>::multiply_back(std::size_t tensor, const RowBlocks& blocks, const T* dy, const T* start,
+                                      const T* x, T* dx) const {
+  share(solo::panel_count(panels_[tensor].inputs), [&](int part) {
+    kernels_.input_gradient({.weights = weights_of(tensor),
+                             .blocks = blocks,
+                             .dy = dy,
+                             .start = start,
+                             .x = x,
+                             .dx = dx,
+                             .first_input = part * solo::kUnitPad});
+  });
+}
+
+template <typename T>
+void DigitNetworkOf<T>::turn(const RowBlocks& blocks, int units, const T* dy) {
+  const std::size_t size = block_size(units);
+  dy_rows_.resize(std::max(dy_rows_.size(), size * blocks.count()));
+  share(blocks.count(), [&](int block) {
+    kernels_.turn_rows({dy + block * size, dy_rows_.data() + block * size, blocks.width, units});
+  });
+}
+
+template <typename T>
+void DigitNetworkOf<T>::add_gradient(std::size_t tensor, const RowBlocks& blocks, const T* x,
+                                     const DigitGradient<T>& gradient, int first_block) const {
+  if (gradient.wanted[tensor] == 0) {
+    return;
+  }
+  const Place& place = panels_[tensor];
+  share(task_count(place.panels()), [&](int task) {
+    kernels_.gradient({.weights = weights_of(tensor),
+                       .blocks = blocks,
+                       .x = x,
+                       .dy_rows = dy_rows_.data() + first_block * block_size(place.units),
+                       .slope = slope_of(tensor, gradient),
+                       .gradients = gradient.values + place.offset,
+                       .add = gradient.add,
+                       .first_panel = task * kTaskPanels,
+                       .last_panel = std::min((task + 1) * kTaskPanels, place.panels())});
+  });
+}
+
+template <typename T>
+void DigitNetworkOf<T>::add_one_hot_gradient(std::size_t tensor, const RowBlocks& blocks, const std::uint16_t* inputs,
+                                             const DigitGradient<T>& gradient) const {
+  if (gradient.wanted[tensor] == 0) {
+    return;
+  }
+  const Place& place = panels_[tensor];
+  const std::size_t room = static_cast<std::size_t>(blocks.samples) * place.inputs * solo::kUnitPad;
+  share(task_count(place.panels()), [&](int task) {
+    AlignedVector<T> sums(room);
+    kernels_.one_hot_gradient({.weights = weights_of(tensor),
+                               .blocks = blocks,
+                               .x = {inputs, active_, kNoInput},
+                               .dy_rows = dy_rows_.data(),
+                               .slope = slope_of(tensor, gradient),
+                               .gradients = gradient.values + place.offset,
+                               .room = sums.data(),
+                               .add = gradient.add,
+                               .first_panel = task * kTaskPanels,
+                               .last_panel = std::min((task + 1) * kTaskPanels, place.panels())});
+  });
+}
+
+template <typename T>
+void DigitNetworkOf<T>::add_bias_gradient(std::size_t tensor, const RowBlocks& blocks,
+                                          const DigitGradient<T>& gradient) const {
+  if (gradient.wanted[tensor] == 0) {
+    return;
+  }
+  const Place& place = panels_[tensor];
+  for (int panel = 0; panel < place.panels(); ++panel) {
+    kernels_.row_sums({.dy_rows = dy_rows_.data(),
+                       .sums = gradient.values + place.offset + static_cast<std::size_t>(panel) * solo::kUnitPad,
+                       .blocks = blocks.count(),
+                       .width = blocks.width,
+                       .panels = place.panels(),
+                       .panel = panel,
+                       .add = gradient.add});
+  }
+}
+
+template <typename T>
+std::unique_ptr<DigitNetworkOf<T>> make_digit_network(const DigitShape& shape, const solo::MaskedKernels<T>& kernels,
+                                                      Team& team) {
+  if (shape.kind == DigitNetworkKind::kFnn) {
+    return std::make_unique<DigitFnn<T>>(shape, kernels, team);
+  }
+  return std::make_unique<DigitLstm<T>>(shape, kernels, team);
+}
+
+template class DigitNetworkOf<float>;
+template class DigitNetworkOf<double>;
+template std::unique_ptr<DigitNetworkOf<float>> make_digit_network(const DigitShape&, const solo::MaskedKernels<float>&,
+                                                                   Team&);
+template std::unique_ptr<DigitNetworkOf<double>> make_digit_network(const DigitShape&,
+                                                                    const solo::MaskedKernels<double>&, Team&);
+
+}  // namespace modlab::models
