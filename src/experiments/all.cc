@@ -2,13 +2,14 @@
 #include "experiments/experiment.h"
 #include "experiments/images/images.h"
 #include "experiments/mask/masked_bits.h"
+#include "experiments/mask/masked_digits.h"
 #include "experiments/rules/rules.h"
 #include "experiments/sculpt/sculpt.h"
 
 namespace modlab::experiments {
 
 std::span<const Experiment* const> all() {
-  static const Experiment* const kKinds[] = {&bits(), &images(), &sculpt(), &rules(), &masked_bits()};
+  static const Experiment* const kKinds[] = {&bits(), &images(), &sculpt(), &rules(), &masked_digits(), &masked_bits()};
   return kKinds;
 }
 

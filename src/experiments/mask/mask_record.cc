@@ -242,6 +242,62 @@ Numbers mask_numbers(const MaskOutcome& outcome, const std::vector<bool>& relate
   return numbers;
 }
 
+std::vector<Measure> pair_measures() {
+  const std::pair<double, double> percent{0, 100};
+  std::vector<Measure> list;
+  const auto add = [&](std::string name, std::string label, const char* unit,
+                       std::optional<std::pair<double, double>> domain) {
+    list.push_back({std::move(name), std::move(label), unit, false, domain, true, ""});
+  };
+  for (const int target : {1, 2}) {
+    add(fmt::format("control_on_{}", target), fmt::format("accuracy of target {} under the control mask", target), "%",
+        percent);
+    for (const int mask : {1, 2}) {
+      add(fmt::format("mask{}_on_{}", mask, target), fmt::format("accuracy of target {} under mask {}", target, mask),
+          "%", percent);
+      add(fmt::format("without{}_on_{}", mask, target),
+          fmt::format("accuracy of target {} without what mask {} keeps", target, mask), "%", percent);
+    }
+    add(fmt::format("kept_{}", target), fmt::format("weights that mask {} keeps", target), "weights", std::nullopt);
+    add(fmt::format("other_answers_{}", target),
+        fmt::format("questions of the other operation that are answered with operation {} under its mask", target), "%",
+        percent);
+    add(fmt::format("no_answers_{}", target),
+        fmt::format("questions of the other operation that no operation answers under mask {}", target), "%", percent);
+  }
+  add("kept_ratio", "weights of mask 2 for each of mask 1", "", std::nullopt);
+  add("shared_of_1", "of mask 1, what mask 2 keeps too", "%", percent);
+  add("everything", "samples with all answers right, without a mask", "%", percent);
+  add("half_full", "samples with all answers right under the control mask", "%", percent);
+  add("drop_early", "points lost with the control mask on the early tensors alone", "%", std::nullopt);
+  add("drop_late", "points lost with the control mask on the late tensors alone", "%", std::nullopt);
+  return list;
+}
+
+void add_pair_numbers(const MaskOutcome& outcome, Numbers& numbers) {
+  for (std::size_t target = 0; target < 2; ++target) {
+    const std::size_t on = target + 1;
+    numbers[fmt::format("control_on_{}", on)] = outcome.stages.front().accuracy[target];
+    for (std::size_t mask = 1; mask <= 2; ++mask) {
+      numbers[fmt::format("mask{}_on_{}", mask, on)] = outcome.stages[mask].accuracy[target];
+      numbers[fmt::format("without{}_on_{}", mask, on)] = outcome.stages[mask].inverse[target];
+    }
+    numbers[fmt::format("kept_{}", on)] = static_cast<double>(methods::kept_count(outcome.stages[on].mask));
+    const std::vector<std::vector<double>>& confusion = outcome.stages[on].confusion;
+    if (!confusion.empty()) {
+      numbers[fmt::format("other_answers_{}", on)] = confusion[1 - target][target];
+      numbers[fmt::format("no_answers_{}", on)] = confusion[1 - target].back();
+    }
+  }
+  const std::size_t first = methods::kept_count(outcome.stages[1].mask);
+  if (first > 0) {
+    numbers["kept_ratio"] =
+        static_cast<double>(methods::kept_count(outcome.stages[2].mask)) / static_cast<double>(first);
+    numbers["shared_of_1"] =
+        100 * static_cast<double>(methods::sharing_of(outcome).front().all.both) / static_cast<double>(first);
+  }
+}
+
 nlohmann::ordered_json mask_json(const MaskOutcome& outcome) {
   nlohmann::ordered_json object;
   object["beta"] = outcome.beta;

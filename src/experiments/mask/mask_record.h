@@ -23,6 +23,11 @@ nlohmann::ordered_json mask_run_json(nlohmann::ordered_json run, const Result& r
 // nobody knows.
 Numbers mask_numbers(const methods::MaskOutcome& outcome, const std::vector<bool>& related = {});
 
+// Of two targets, each by itself: what it does under each mask and without what it keeps, what its mask keeps, and how
+// often the other operation answers; and of half masks.
+std::vector<Measure> pair_measures();
+void add_pair_numbers(const methods::MaskOutcome& outcome, Numbers& numbers);
+
 // "unmasked", "stages", "sharing", "pairs", and "beta" with what was tried for it. docs/masks.md describes them.
 nlohmann::ordered_json mask_json(const methods::MaskOutcome& outcome);
 

@@ -6,14 +6,10 @@
 #include "core/parallel.h"
 #include "methods/mask/derived_masks.h"
 #include "methods/mask/live_weights.h"
+#include "methods/mask/stage_numbers.h"
 
 namespace modlab::methods {
 namespace {
-
-// Masks of one seed that are no stage have numbers of their own, so that no two draw the same noise.
-constexpr std::uint32_t kAgain = 1000;
-constexpr std::uint32_t kUntrained = 2000;
-constexpr std::uint32_t kBetas = 3000;
 
 constexpr double kEnough = 0.95;
 
@@ -78,9 +74,9 @@ class Lanes {
   MaskedParameters masked_;
 };
 
-class Masker {
+class BitsMasker {
  public:
-  Masker(const BitsMasking& masking, const std::vector<NetworkToMask>& networks, Lanes& lanes)
+  BitsMasker(const BitsMasking& masking, const std::vector<NetworkToMask>& networks, Lanes& lanes)
       : masking_(masking), networks_(networks), lanes_(lanes), outcomes_(networks.size()) {}
 
   // False if it was asked to stop.
@@ -138,7 +134,7 @@ class Masker {
     std::vector<MaskJob> jobs;
     for (std::size_t network = 0; network < networks_.size(); ++network) {
       for (std::size_t beta = 0; beta < betas.size(); ++beta) {
-        jobs.push_back(job(network, masking_.whole, kBetas + static_cast<std::uint32_t>(beta), betas[beta]));
+        jobs.push_back(job(network, masking_.whole, kBetaStages + static_cast<std::uint32_t>(beta), betas[beta]));
       }
     }
     const auto logits = lanes_.train(jobs);
@@ -225,10 +221,10 @@ class Masker {
     for (std::size_t network = 0; network < networks_.size(); ++network) {
       for (std::size_t target = 0; target < masking_.targets.size(); ++target) {
         const auto stage = static_cast<std::uint32_t>(target + 1);
-        jobs.push_back(job(network, masking_.targets[target], kAgain + stage, outcomes_[network].beta));
+        jobs.push_back(job(network, masking_.targets[target], kAgainStages + stage, outcomes_[network].beta));
         places.push_back({network, target, false});
         if (!networks_[network].untrained.empty()) {
-          jobs.push_back(job(network, masking_.targets[target], kUntrained + stage, outcomes_[network].beta));
+          jobs.push_back(job(network, masking_.targets[target], kUntrainedStages + stage, outcomes_[network].beta));
           jobs.back().weights = &networks_[network].untrained;
           places.push_back({network, target, true});
         }
@@ -277,7 +273,7 @@ std::size_t mask_count(const BitsMasking& masking) {
 std::vector<MaskOutcome> mask_networks(const BitsMasking& masking, const std::vector<NetworkToMask>& networks,
                                        int threads, const engine::Kernels<float>& kernels, MaskProgress& progress) {
   Lanes lanes(masking, threads, kernels, progress);
-  Masker masker(masking, networks, lanes);
+  BitsMasker masker(masking, networks, lanes);
   return masker.run() ? masker.take() : std::vector<MaskOutcome>{};
 }
 
