@@ -73,8 +73,7 @@ std::vector<Choices> choices_from(const Arguments& arguments) {
 settings::Given chosen_kind(const Arguments& arguments) {
   settings::Given given;
   for (const Choices& choice : choices_from(arguments)) {
-    const Setting::Role role = experiments::find_setting(choice.name)->role;
-    if ((role == Setting::Role::kTask || role == Setting::Role::kModel) && !choice.values.empty()) {
+    if (experiments::find_setting(choice.name)->chooses() && !choice.values.empty()) {
       given[choice.name] = choice.values.front();
     }
   }

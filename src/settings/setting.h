@@ -37,6 +37,7 @@ struct Setting {
   bool is_free = false;        // networks of one block may differ in it
   bool is_tuned = false;       // chosen by validation where a study does not say what is
   bool is_named = false;       // stands above the table of `modlab train` although it is the same in all runs
+  bool is_chooser = false;     // with task and model it decides which other settings mean something
   bool sets_others = false;    // stands for other settings, which have names of their own; no part of a run's name
   std::string is_set_by = {};  // the setting that stands for this one
   // One value as a user wrote it, in its one form; throws ConfigError that says what is allowed.
@@ -46,6 +47,8 @@ struct Setting {
   std::string shown() const;
   // "2 hidden layers" above a panel.
   std::string panel_text(const std::string& value_text) const;
+  // Decides which other settings mean something.
+  bool chooses() const { return role == Role::kTask || role == Role::kModel || is_chooser; }
   // Says of how many different things runs were drawn, or how often they were repeated, and not what was asked.
   bool is_replicate() const { return role == Role::kSplit || role == Role::kSeed; }
 };

@@ -49,7 +49,7 @@ void sort_parameters(std::vector<Choices>& parameters) {
 // The part of a grid that has one kind: task and model, and what else means something to such runs.
 struct Patch {
   const experiments::Experiment* kind = nullptr;
-  Given chosen;                     // what chooses the kind
+  Given chosen;                     // what chooses the kind, and which settings it has
   std::vector<Choices> cells;       // what makes one run differ from another
   std::vector<Choices> replicates;  // splits and seeds
 
@@ -86,15 +86,11 @@ void for_each_combination(const std::vector<Choices>& choices, const Visit& visi
   }
 }
 
-bool chooses_kind(const Setting& setting) {
-  return setting.role == Setting::Role::kTask || setting.role == Setting::Role::kModel;
-}
-
 // `parameters` are sorted: what chooses the kind comes first.
 std::vector<Patch> patches_of(const std::vector<Choices>& parameters) {
   std::vector<Choices> choosers;
   for (const Choices& choice : parameters) {
-    if (chooses_kind(*experiments::find_setting(choice.name))) {
+    if (experiments::find_setting(choice.name)->chooses()) {
       choosers.push_back(choice);
     }
   }
@@ -108,7 +104,7 @@ std::vector<Patch> patches_of(const std::vector<Choices>& parameters) {
     const std::vector<const Setting*> own = patch.kind->settings_for(patch.chosen);
     for (const Choices& choice : parameters) {
       const auto found = std::ranges::find(own, choice.name, &Setting::name);
-      if (found != own.end() && !chooses_kind(**found)) {
+      if (found != own.end() && !(*found)->chooses()) {
         ((*found)->is_replicate() ? patch.replicates : patch.cells).push_back(choice);
       }
     }
@@ -140,7 +136,7 @@ std::string cell_text(const std::vector<Choices>& parameters, const Given& given
   std::vector<std::string> parts;
   for (const Choices& choice : parameters) {
     const auto found = given.find(choice.name);
-    if (found != given.end() && (choice.values.size() > 1 || chooses_kind(*experiments::find_setting(choice.name)))) {
+    if (found != given.end() && (choice.values.size() > 1 || experiments::find_setting(choice.name)->chooses())) {
       parts.push_back(choice.name + " " + found->second);
     }
   }

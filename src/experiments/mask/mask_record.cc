@@ -70,6 +70,7 @@ void add_sharing(const std::vector<MaskSharing>& pairs, const std::vector<bool>&
     }
     if (!between.empty()) {
       numbers["iou_hidden"] = mean_of(between);
+      numbers["ends_above_hidden"] = std::min(numbers["iou_first"], numbers["iou_last"]) - numbers["iou_hidden"];
     }
   }
   std::vector<double> with;
@@ -82,6 +83,9 @@ void add_sharing(const std::vector<MaskSharing>& pairs, const std::vector<bool>&
   }
   if (!without.empty()) {
     numbers["iou_unrelated"] = mean_of(without);
+  }
+  if (!with.empty() && !without.empty()) {
+    numbers["related_above_unrelated"] = mean_of(with) - mean_of(without);
   }
 }
 
@@ -160,6 +164,9 @@ std::vector<Measure> mask_measures() {
   add("iou_last", "IoU in the last layer", "", share, false);
   add("iou_related", "IoU of targets that need a common gate", "", share);
   add("iou_unrelated", "IoU of targets that need none in common", "", share, false);
+  add("related_above_unrelated", "IoU of targets that need a common gate above that of others", "", std::nullopt);
+  add("ends_above_hidden", "IoU of the first or last layer, the smaller, above that between", "", std::nullopt);
+  add("inverse_gap", "points that a target loses more than others without what its mask keeps", "%", std::nullopt);
   add("stability", "IoU of a mask with itself, trained again", "", share);
   add("untrained_accuracy", "accuracy of a target that a mask alone gives an untrained network", "%", percent, false);
   add("ambiguous", "logits that are not decided", "%", percent, false);
@@ -212,6 +219,7 @@ Numbers mask_numbers(const MaskOutcome& outcome, const std::vector<bool>& relate
   if (masks.other) {
     numbers["other_accuracy"] = *masks.other;
     numbers["inverse_other"] = *inverses.other;
+    numbers["inverse_gap"] = *inverses.other - inverses.own;
   }
   numbers["control_kept"] = kept_percent(control.mask);
   std::vector<double> kept, live, again, untrained, ambiguous;
@@ -265,6 +273,8 @@ std::vector<Measure> pair_measures() {
     add(fmt::format("no_answers_{}", target),
         fmt::format("questions of the other operation that no operation answers under mask {}", target), "%", percent);
   }
+  add("inverse_asymmetry", "target 2 without mask 1 above target 1 without mask 2", "%", std::nullopt);
+  add("early_above_late", "points lost with the early tensors masked above those with the late ones", "%", std::nullopt);
   add("kept_ratio", "weights of mask 2 for each of mask 1", "", std::nullopt);
   add("shared_of_1", "of mask 1, what mask 2 keeps too", "%", percent);
   add("everything", "samples with all answers right, without a mask", "%", percent);
@@ -289,6 +299,7 @@ void add_pair_numbers(const MaskOutcome& outcome, Numbers& numbers) {
       numbers[fmt::format("no_answers_{}", on)] = confusion[1 - target].back();
     }
   }
+  numbers["inverse_asymmetry"] = outcome.stages[1].inverse[1] - outcome.stages[2].inverse[0];
   const std::size_t first = methods::kept_count(outcome.stages[1].mask);
   if (first > 0) {
     numbers["kept_ratio"] =

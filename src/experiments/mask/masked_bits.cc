@@ -59,6 +59,7 @@ std::vector<SpecSetting<MaskedBitsSpec>> masked_bits_rows() {
       row.setting.name = "network";
       row.setting.help = "what is masked: dense, sparse, modular, modular-fc, modular-shared, modular-shared-fcms";
       row.setting.role = settings::Setting::Role::kPlain;
+      row.setting.is_chooser = true;
     }
     rows.push_back(std::move(row));
   }

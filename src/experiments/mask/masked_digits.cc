@@ -60,6 +60,11 @@ SpecSetting<DigitMaskingSpec> whole_number(const char* name, const char* help, l
       [](const DigitMaskingSpec& spec) { return json(spec.*kMember); });
 }
 
+SpecSetting<DigitMaskingSpec> chooser(SpecSetting<DigitMaskingSpec> made) {
+  made.setting.is_chooser = true;
+  return made;
+}
+
 std::vector<SpecSetting<DigitMaskingSpec>> task_rows() {
   return {
       row<DigitMaskingSpec>(
@@ -77,12 +82,12 @@ std::vector<SpecSetting<DigitMaskingSpec>> task_rows() {
             }
           },
           [](const DigitMaskingSpec&) { return json(methods::kMaskedModel); }, {.role = Setting::Role::kModel}),
-      row<DigitMaskingSpec>(
+      chooser(row<DigitMaskingSpec>(
           "network", "fnn|lstm", "what is masked: fully connected layers, or LSTM cells", kNamed,
           [](DigitMaskingSpec& spec, const std::string& text) {
             spec.task.network = settings::read_word("network", text, kNetworks);
           },
-          [](const DigitMaskingSpec& spec) { return json(settings::word_for(spec.task.network, kNetworks)); }),
+          [](const DigitMaskingSpec& spec) { return json(settings::word_for(spec.task.network, kNetworks)); })),
       row<DigitMaskingSpec>(
           "seed", "N", "seed of initial weights, batches and masks", modlab::models::kFree,
           [](DigitMaskingSpec& spec, const std::string& text) {
@@ -262,6 +267,7 @@ class MaskedDigitsWork : public Work {
     numbers["half_full"] = masked.halves.full;
     numbers["drop_early"] = masked.halves.full - masked.halves.early;
     numbers["drop_late"] = masked.halves.full - masked.halves.late;
+    numbers["early_above_late"] = masked.halves.late - masked.halves.early;
     result.blobs["details"] = mask_json(masked.outcome).dump();
     if (wanted_.network_file) {
       const engine::Layout layout = modlab::models::digit_layout(methods::digit_shape(spec));
