@@ -1,0 +1,174 @@
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "cli/program.h"
+#include "io/safetensors.h"
+
+namespace modlab {
+namespace {
+
+// Short trainings: what is tested is what is said, not how good it is.
+constexpr auto kShort = "mask --task depth1 --network dense --hidden 8 --epochs 20 --mask-steps 30 --beta 0.01 ";
+constexpr auto kDigits = "mask --task add-mul --digits 1 --hidden 16 --steps 30 --mask-steps 20 ";
+
+class MaskVerb : public test::ProgramTest {
+ protected:
+  nlohmann::json masked(const std::string& line) { return json_output(line + " --json")["runs"]; }
+  // One line on standard error, exit code 2, nothing written.
+  void expect_refused(const std::string& line, const std::string& part) {
+    const auto before = folder_.names();
+    const test::Outcome outcome = run(test::words_of(line));
+    EXPECT_EQ(outcome.exit_code, 2) << line;
+    EXPECT_EQ(test::lines_of(outcome.err).size(), 1U) << outcome.err;
+    EXPECT_NE(outcome.err.find(part), std::string::npos) << outcome.err;
+    EXPECT_EQ(folder_.names(), before) << line;
+  }
+};
+
+TEST_F(MaskVerb, TrainsMasksAndSaysWhatTheyShare) {
+  const nlohmann::json runs = masked(std::string(kShort) + "--seed 0,1");
+  ASSERT_EQ(runs.size(), 2U);
+  const nlohmann::json& run = runs[0];
+  const std::vector<std::string> targets = {"y0", "y1"};
+  ASSERT_EQ(run["stages"].size(), 3U) << "a control and one for each output";
+  EXPECT_EQ(run["stages"][0]["name"], "all");
+  for (std::size_t stage = 0; stage < 3; ++stage) {
+    const nlohmann::json& here = run["stages"][stage];
+    for (const std::string& target : targets) {
+      EXPECT_GE(here["accuracy"][target].get<double>(), 0);
+      EXPECT_LE(here["inverse"][target].get<double>(), 100);
+    }
+    EXPECT_LE(here["kept"]["layer0.weight"], here["weights"]["layer0.weight"]);
+    EXPECT_LE(here["live"]["layer0.weight"], here["kept"]["layer0.weight"]);
+    EXPECT_TRUE(here.contains("ambiguous"));
+    EXPECT_FALSE(here["kept"].contains("layer0.bias"));
+    EXPECT_EQ(here.contains("again"), stage > 0);
+    EXPECT_EQ(here.contains("untrained"), stage > 0);
+  }
+  for (const char* share : {"iou", "iomin", "iou_chance", "iomin_chance"}) {
+    EXPECT_TRUE(run["sharing"]["layer1.weight"].contains(share));
+    EXPECT_TRUE(run["sharing"]["all"].contains(share));
+  }
+  EXPECT_EQ(run["unmasked"].size(), 2U);
+  EXPECT_NE(runs[0]["id"], runs[1]["id"]);
+  EXPECT_EQ(masked(std::string(kShort) + "--seed 1 --threads 1")[0]["stages"], runs[1]["stages"])
+      << "the same alone and on one thread";
+}
+
+TEST_F(MaskVerb, ShowsATableForPeople) {
+  const std::string text = output(test::words_of(std::string(kShort) + "--seed 0..2 --beta auto"));
+  for (const char* part : {"3 networks", "accuracy %", "not y0", "kept weights", "live", "shared by two masks",
+                           "by chance", "trained again", "untrained network", "undecided", "is taken"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  }
+}
+
+TEST_F(MaskVerb, MasksNetworksThatWereSaved) {
+  output(test::words_of("train --task depth1 --model dense,modular-shared,sparse --hidden 8 --epochs 20 --save nets"));
+  int masked_files = 0;
+  for (const std::string& name : folder_.names()) {
+    if (name.ends_with(".safetensors")) {
+      const nlohmann::json runs =
+          masked("mask --from " + name + " --targets y0+y1/y1 --mask-steps 20 --beta 0.01 --controls false");
+      ASSERT_EQ(runs.size(), 1U);
+      EXPECT_EQ(runs[0]["task"], "depth1");
+      EXPECT_EQ(runs[0]["stages"][1]["name"], "y0+y1");
+      EXPECT_FALSE(runs[0]["stages"][1].contains("again"));
+      ++masked_files;
+    }
+  }
+  EXPECT_EQ(masked_files, 3);
+  output(
+      test::words_of("sculpt --task sculpt/4-2-4 --hidden 8,8 --unit-steps 40 --edge-steps 2.5 --epochs 20 "
+                     "--prune-unlearned true --save carved"));
+  const nlohmann::json carved =
+      masked("mask --from carved/dense.jsonl --task sculpt/4-2-4 --mask-steps 10 --beta 0.01");
+  EXPECT_EQ(carved[0]["stages"].size(), 5U);
+  EXPECT_FALSE(carved[0]["stages"][1].contains("untrained")) << "nobody knows what it was before";
+}
+
+TEST_F(MaskVerb, WritesWhatOtherProgramsRead) {
+  const nlohmann::json run = masked(std::string(kShort) + "--seed 3 --save out")[0];
+  const std::string id = run["id"];
+  const auto file = [&](const std::string& name) {
+    return io::read_safetensors(folder_.file("out/" + id + "." + name + ".safetensors"));
+  };
+  const io::TensorFile network = file("network");
+  const io::TensorFile mask = file("mask-y0");
+  const io::TensorFile logits = file("logits-y0");
+  const io::TensorFile left = file("masked-y0");
+  std::size_t kept = 0;
+  for (const io::NamedTensor& tensor : mask.tensors) {
+    for (std::size_t place = 0; place < tensor.values.size(); ++place) {
+      const bool is_kept = tensor.values[place] == 1;
+      kept += is_kept ? 1 : 0;
+      EXPECT_EQ(is_kept, logits.find(tensor.name)->values[place] > 0);
+      EXPECT_EQ(left.find(tensor.name)->values[place], is_kept ? network.find(tensor.name)->values[place] : 0);
+    }
+  }
+  std::size_t said = 0;
+  for (const auto& [tensor, count] : run["stages"][1]["kept"].items()) {
+    said += count.get<std::size_t>();
+  }
+  EXPECT_EQ(kept, said);
+  EXPECT_EQ(left.find("layer0.bias")->values, network.find("layer0.bias")->values) << "biases stay";
+  const std::string both = "out/" + id + ".mask-y0.safetensors out/" + id + ".mask-y1.safetensors";
+  const nlohmann::json overlap = json_output("overlap " + both + " --json");
+  EXPECT_NEAR(overlap["pairs"][0]["iou"].get<double>(), run["sharing"]["all"]["iou"].get<double>(), 1e-12);
+}
+
+TEST_F(MaskVerb, MasksArithmetic) {
+  for (const char* network : {"--network fnn --hidden 16", "--network lstm --state 8 --layers 2"}) {
+    const nlohmann::json run =
+        masked(std::string("mask --task add-mul --digits 1 --steps 20 --mask-steps 10 ") + network)[0];
+    EXPECT_EQ(run["stages"][1]["name"], "add");
+    EXPECT_EQ(run["stages"][2]["name"], "mul");
+    ASSERT_EQ(run["stages"][1]["confusion"].size(), 2U);
+    for (const nlohmann::json& row : run["stages"][1]["confusion"]) {
+      ASSERT_EQ(row.size(), 3U);
+      EXPECT_NEAR(row[0].get<double>() + row[1].get<double>() + row[2].get<double>(), 100, 1e-9);
+    }
+  }
+  const nlohmann::json both =
+      masked("mask --task double-addition --digits 1 --hidden 12 --steps 20 --mask-steps 10")[0];
+  EXPECT_EQ(both["stages"][1]["name"], "pair1");
+  EXPECT_FALSE(both["stages"][1].contains("confusion"));
+  EXPECT_EQ(both["beta"], 4e-4) << "the published one for two passes";
+  for (const char* mode : {"together", "only-one-io", "only-one"}) {
+    const nlohmann::json run = masked(std::string("mask --task double-addition --digits 1 --network lstm --state 6 "
+                                                  "--steps 5 --mask-steps 5 --controls false --pair-mode ") +
+                                      mode)[0];
+    EXPECT_EQ(run["stages"].size(), 3U) << mode;
+  }
+}
+
+TEST_F(MaskVerb, BadInputIsOneClearLine) {
+  expect_refused(std::string(kShort) + "--samples 3", "not divided by 3 samples");
+  expect_refused(std::string(kShort) + "--include layer9.*", "no tensor is named like 'layer9.*'");
+  expect_refused(std::string(kShort) + "--exclude *", "no tensor is left");
+  expect_refused("mask --task depth1 --beta 0", "beta");
+  expect_refused("mask --task depth1 --beta -1", "beta");
+  expect_refused(std::string(kShort) + "--targets y7", "no output 'y7'");
+  expect_refused(std::string(kShort) + "--targets none.csv", "none.csv");
+  folder_.write("empty.csv", "target,row,output\n");
+  expect_refused(std::string(kShort) + "--targets empty.csv", "no target selects any row");
+  expect_refused(std::string(kShort) + "--clip-of published", "clip_of");
+  expect_refused(std::string(kDigits) + "--sampler hard-concrete", "hard-concrete");
+  expect_refused(std::string(kDigits) + "--state 8", "state");
+  expect_refused(std::string(kDigits) + "--digits 9", "digits");
+  expect_refused("mask --from missing.safetensors", "missing.safetensors");
+  folder_.write("broken.safetensors", "what is this");
+  expect_refused("mask --from broken.safetensors", "broken.safetensors");
+  folder_.write("net.jsonl", R"({"id": "a", "W": [[[1, 2, 3, 4]], [[1], [2]]]})"
+                             "\n");
+  expect_refused("mask --from net.jsonl", "--task");
+  expect_refused("mask --from net.jsonl --task depth2", "6 inputs");
+  folder_.write("lies.jsonl", R"({"id": "a", "W": [[[1, 2, 3, 4]], [[1], [2]]], "accuracy": 99.5})"
+                              "\n");
+  expect_refused("mask --from lies.jsonl --task depth1", "says that its accuracy is 99.50 %");
+  expect_refused("mask --from net.jsonl --task depth1 --epochs 5", "how networks are trained");
+}
+
+}  // namespace
+}  // namespace modlab
