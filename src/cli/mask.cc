@@ -18,6 +18,7 @@
 #include "experiments/mask/given_masks.h"
 #include "io/file.h"
 #include "methods/mask/mask_settings.h"
+#include "models/saved_snapshot.h"
 #include "report/masked_text.h"
 #include "studies/batch.h"
 
@@ -176,7 +177,8 @@ int mask_trained(const Arguments& arguments, int threads) {
 int mask_given(const Arguments& arguments, int threads) {
   experiments::GivenMasksRequest request;
   request.files = arguments.words("from");
-  request.snapshot = snapshot_name(arguments);
+  request.snapshot = arguments.text("snapshot", "best");
+  models::check_snapshot_name(request.snapshot);
   for (const std::string& name : experiments::setting_names()) {
     if (arguments.has(name)) {
       request.settings[name] = join_text(arguments.words(name), ",");

@@ -3,13 +3,14 @@
 #include "experiments/images/images.h"
 #include "experiments/mask/masked_bits.h"
 #include "experiments/mask/masked_digits.h"
+#include "experiments/mask/masked_sculpted.h"
 #include "experiments/rules/rules.h"
 #include "experiments/sculpt/sculpt.h"
 
 namespace modlab::experiments {
 
 std::span<const Experiment* const> all() {
-  static const Experiment* const kKinds[] = {&bits(), &images(), &sculpt(), &rules(), &masked_digits(), &masked_bits()};
+  static const Experiment* const kKinds[] = {&bits(), &images(), &sculpt(), &rules(), &masked_digits(), &masked_bits(), &masked_sculpted()};
   return kKinds;
 }
 

@@ -121,9 +121,7 @@ GivenToMask from_layers(const models::NamedNetwork& named, const std::string& pa
                                   pruned.shape.widths.front(), pruned.shape.widths.back()));
   }
   given.network.weights = pruned.parameters;
-  given.blueprint.shape = pruned.shape;
-  given.blueprint.layout = models::mlp_layout(pruned.shape);
-  given.blueprint.data = models::table_data(given.suite->tasks.front());
+  given.blueprint = layers_blueprint(pruned.shape, given.suite->tasks.front());
   const auto accuracy = named.about.find("accuracy");
   if (accuracy != named.about.end() && accuracy->is_number()) {
     std::vector<std::uint32_t> rows;
@@ -137,6 +135,14 @@ GivenToMask from_layers(const models::NamedNetwork& named, const std::string& pa
 }
 
 }  // namespace
+
+models::Blueprint layers_blueprint(const models::MlpShape& shape, const tasks::Task& task) {
+  models::Blueprint blueprint;
+  blueprint.shape = shape;
+  blueprint.layout = models::mlp_layout(shape);
+  blueprint.data = models::table_data(task);
+  return blueprint;
+}
 
 methods::MaskSpec small_masks() {
   methods::MaskSpec spec;

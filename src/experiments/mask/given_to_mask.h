@@ -14,6 +14,9 @@ namespace modlab::experiments {
 // How masks over small networks are trained where nothing else is said.
 methods::MaskSpec small_masks();
 
+// A network of layers that was trained elsewhere, as the engine has it.
+models::Blueprint layers_blueprint(const models::MlpShape& shape, const tasks::Task& task);
+
 // A network from a file, ready to be masked.
 struct GivenToMask {
   std::string id;

@@ -274,7 +274,8 @@ std::vector<Measure> pair_measures() {
         fmt::format("questions of the other operation that no operation answers under mask {}", target), "%", percent);
   }
   add("inverse_asymmetry", "target 2 without mask 1 above target 1 without mask 2", "%", std::nullopt);
-  add("early_above_late", "points lost with the early tensors masked above those with the late ones", "%", std::nullopt);
+  add("early_above_late", "points lost with the early tensors masked above those with the late ones", "%",
+      std::nullopt);
   add("kept_ratio", "weights of mask 2 for each of mask 1", "", std::nullopt);
   add("shared_of_1", "of mask 1, what mask 2 keeps too", "%", percent);
   add("everything", "samples with all answers right, without a mask", "%", percent);

@@ -46,27 +46,36 @@ Reached reached_below(const models::MaskTensor& matrix, const Reached& above) {
 
 }  // namespace
 
-std::optional<std::vector<std::size_t>> live_weights(const models::WeightMask& mask,
-                                                     const std::vector<std::uint8_t>& wanted) {
-  const std::vector<const models::MaskTensor*> matrices = matrices_of(mask);
-  if (!is_chain(matrices)) {
-    return std::nullopt;
-  }
+models::WeightMask live_part_of(const models::WeightMask& chain, const std::vector<std::uint8_t>& wanted) {
+  models::WeightMask live = chain;
+  const std::vector<const models::MaskTensor*> matrices = matrices_of(chain);
   std::vector<Reached> from_inputs = {Reached(matrices.front()->shape[1], 1)};
   for (const models::MaskTensor* matrix : matrices) {
     from_inputs.push_back(reached_above(*matrix, from_inputs.back()));
   }
   Reached to_outputs = wanted.empty() ? Reached(matrices.back()->shape[0], 1) : wanted;
-  std::vector<std::size_t> live(mask.tensors.size());
   for (std::size_t layer = matrices.size(); layer-- > 0;) {
     const models::MaskTensor& matrix = *matrices[layer];
     const std::size_t in = matrix.shape[1];
-    std::size_t count = 0;
-    for (std::size_t place = 0; place < matrix.kept.size(); ++place) {
-      count += static_cast<std::size_t>(matrix.kept[place] & from_inputs[layer][place % in] & to_outputs[place / in]);
+    std::vector<std::uint8_t>& kept = live.tensors[static_cast<std::size_t>(&matrix - chain.tensors.data())].kept;
+    for (std::size_t place = 0; place < kept.size(); ++place) {
+      if (from_inputs[layer][place % in] == 0 || to_outputs[place / in] == 0) {
+        kept[place] = 0;
+      }
     }
-    live[static_cast<std::size_t>(&matrix - mask.tensors.data())] = count;
     to_outputs = reached_below(matrix, to_outputs);
+  }
+  return live;
+}
+
+std::optional<std::vector<std::size_t>> live_weights(const models::WeightMask& mask,
+                                                     const std::vector<std::uint8_t>& wanted) {
+  if (!is_chain(matrices_of(mask))) {
+    return std::nullopt;
+  }
+  std::vector<std::size_t> live;
+  for (const models::MaskTensor& tensor : live_part_of(mask, wanted).tensors) {
+    live.push_back(tensor.shape.size() == 2 ? static_cast<std::size_t>(std::ranges::count(tensor.kept, 1)) : 0);
   }
   return live;
 }

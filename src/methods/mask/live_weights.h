@@ -14,4 +14,7 @@ namespace modlab::methods {
 std::optional<std::vector<std::size_t>> live_weights(const models::WeightMask& mask,
                                                      const std::vector<std::uint8_t>& wanted);
 
+// A chain of layers of which these weights alone are left.
+models::WeightMask live_part_of(const models::WeightMask& chain, const std::vector<std::uint8_t>& wanted);
+
 }  // namespace modlab::methods

@@ -1,6 +1,10 @@
 #include "methods/mask/masked_digits.h"
 
 #include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <tuple>
 
 #include "core/random.h"
 #include "core/thread_seconds.h"
@@ -18,17 +22,31 @@ using models::DigitBatch;
 using models::kAllTargets;
 using tasks::ArithmeticSample;
 
-// Samples that are learned from, drawn uniformly with replacement from the published set.
+using Samples = std::vector<ArithmeticSample>;
+
+// The published set, or those of it that ask for a target. Drawn once, and shared by all who learn from it.
+std::shared_ptr<const Samples> training_samples(const models::DigitTask& task, int target) {
+  static std::mutex mutex;
+  static std::map<std::tuple<tasks::Arithmetic, int, int>, std::shared_ptr<const Samples>> kept;
+  const std::lock_guard lock(mutex);
+  std::shared_ptr<const Samples>& samples = kept[{task.kind, task.digits, target}];
+  if (samples == nullptr) {
+    Samples drawn =
+        tasks::draw_arithmetic(task.kind, task.digits, tasks::kArithmeticTrainSeed, tasks::kArithmeticTrainSamples);
+    if (target != kAllTargets) {
+      std::erase_if(drawn, [&](const ArithmeticSample& sample) { return !asks_for(task, sample, target); });
+    }
+    samples = std::make_shared<const Samples>(std::move(drawn));
+  }
+  return samples;
+}
+
+// Samples that are learned from, drawn uniformly with replacement.
 class TrainingRows {
  public:
   TrainingRows(const DigitMaskingSpec& spec, int target, std::uint32_t stage)
-      : samples_(tasks::draw_arithmetic(spec.task.kind, spec.task.digits, tasks::kArithmeticTrainSeed,
-                                        tasks::kArithmeticTrainSamples)),
-        key_(stream_key(spec.seed, Stream::kMaskRows)) {
+      : samples_(training_samples(spec.task, target)), key_(stream_key(spec.seed, Stream::kMaskRows)) {
     key_[3] = stage;
-    if (target != kAllTargets) {
-      std::erase_if(samples_, [&](const ArithmeticSample& sample) { return !asks_for(spec.task, sample, target); });
-    }
   }
 
   std::vector<ArithmeticSample> draw(std::uint32_t step, int rows) const {
@@ -36,7 +54,7 @@ class TrainingRows {
     for (std::uint32_t group = 0; std::ssize(drawn) < rows; ++group) {
       for (const std::uint32_t word : threefry({group, step, 0, 0}, key_)) {
         if (std::ssize(drawn) < rows) {
-          drawn.push_back(samples_[(static_cast<std::uint64_t>(word) * samples_.size()) >> 32]);
+          drawn.push_back((*samples_)[(static_cast<std::uint64_t>(word) * samples_->size()) >> 32]);
         }
       }
     }
@@ -44,7 +62,7 @@ class TrainingRows {
   }
 
  private:
-  std::vector<ArithmeticSample> samples_;
+  std::shared_ptr<const Samples> samples_;
   Words4 key_;
 };
 
