@@ -11,8 +11,8 @@
 // sample has rows of the batch of its own. Without masks they train the weights themselves.
 //
 // A mask's bit is used for a few vectors of rows only, so a product must not spend time on it: weights lie in panels of
-// kUnitPad neighbouring units, [panel][input][unit], and rows in blocks, [block][unit][row]. A product copies a piece of
-// a panel under a sample's bits into the first cache level, and takes its numbers as factors of vectors of rows. The
+// kUnitPad neighbouring units, [panel][input][unit], and rows in blocks, [block][unit][row]. A product copies a piece
+// of a panel under a sample's bits into the first cache level, and takes its numbers as factors of vectors of rows. The
 // same does for sums over inputs and for sums over units, and nothing is turned. Inputs are padded to a multiple of
 // kInputPad and units to one of kUnitPad; padding stays zero.
 namespace modlab::engine::solo {
@@ -96,7 +96,8 @@ struct MaskedForward {
   int first_panel, last_panel;
 };
 
-// dx = start + dy W' of kUnitPad neighbouring inputs, zeroed where the activation x came out of a ReLU at zero.
+// dx = start + dy W' of the inputs [first, last), multiples of kUnitPad or the end, zeroed where the activation x came
+// out of a ReLU at zero.
 template <typename T>
 struct MaskedInputGradient {
   MaskedWeights<T> weights;
@@ -105,7 +106,7 @@ struct MaskedInputGradient {
   const T* start;  // or null: zero
   const T* x;      // null: no ReLU below
   T* dx;
-  int first_input;
+  int first_input, last_input;
 };
 
 // What gradients are asked for: those of the weights, or those of the logits with draws made once more.

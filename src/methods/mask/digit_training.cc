@@ -63,8 +63,7 @@ DigitMaskTrainer::DigitMaskTrainer(models::DigitNetwork& network, std::vector<st
       gradients_(network.panels().size()),
       optimizer_(network.panels(), is_masked_, settings.lr, settings.clip, team, kernels) {
   if (settings.samples < 1 || settings.samples > solo::kMostSamples) {
-    throw ConfigError(
-        fmt::format("a step draws from 1 to {} masks, not {}", solo::kMostSamples, settings.samples));
+    throw ConfigError(fmt::format("a step draws from 1 to {} masks, not {}", solo::kMostSamples, settings.samples));
   }
   if (settings.clip_what == MaskClip::kPublished) {
     throw ConfigError("the published clipping is not there for networks of this size; clip the logits");
@@ -76,8 +75,7 @@ DigitMaskTrainer::DigitMaskTrainer(models::DigitNetwork& network, std::vector<st
   std::vector<std::size_t> offsets(panels.tensors());
   for (std::size_t tensor = 0; tensor < panels.tensors(); ++tensor) {
     if (is_masked_[tensor] != 0 && panels[tensor].inputs == 0) {
-      throw ConfigError(
-          fmt::format("{} has no mask here: only matrices have", network.layout().tensors[tensor].name));
+      throw ConfigError(fmt::format("{} has no mask here: only matrices have", network.layout().tensors[tensor].name));
     }
     offsets[tensor] = size;
     if (is_masked_[tensor] != 0) {

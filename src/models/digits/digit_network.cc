@@ -23,10 +23,6 @@ solo::RowBlocks cut_rows(int rows, int samples) {
   return {.width = width, .samples = samples, .each = (each + width - 1) / width, .times = 1};
 }
 
-// Panels that a task takes: a tile of gradients is two of them wide.
-constexpr int kTaskPanels = 2;
-int task_count(int panels) { return (panels + kTaskPanels - 1) / kTaskPanels; }
-
 }  // namespace
 
 template <typename T>
@@ -161,7 +157,7 @@ solo::MaskSlope<T> DigitNetworkOf<T>::slope_of(std::size_t tensor, const DigitGr
 template <typename T>
 void DigitNetworkOf<T>::multiply(std::size_t tensor, const RowBlocks& blocks, const T* x, const T* bias, const T* start,
                                  T* y, bool relu) const {
-  share(panels_[tensor].panels(), [&](int panel) {
+  share_stretches(panels_[tensor].panels(), [&](int first, int last) {
     kernels_.forward({.weights = weights_of(tensor),
                       .blocks = blocks,
                       .x = x,
@@ -169,37 +165,38 @@ void DigitNetworkOf<T>::multiply(std::size_t tensor, const RowBlocks& blocks, co
                       .start = start,
                       .y = y,
                       .relu = relu,
-                      .first_panel = panel,
-                      .last_panel = panel + 1});
+                      .first_panel = first,
+                      .last_panel = last});
   });
 }
 
 template <typename T>
 void DigitNetworkOf<T>::gather(std::size_t tensor, const RowBlocks& blocks, const std::uint16_t* inputs, const T* bias,
                                T* y, bool relu) const {
-  share(panels_[tensor].panels(), [&](int panel) {
+  share_stretches(panels_[tensor].panels(), [&](int first, int last) {
     kernels_.one_hot_forward({.weights = weights_of(tensor),
                               .blocks = blocks,
                               .x = {inputs, active_, kNoInput},
                               .bias = bias,
                               .y = y,
                               .relu = relu,
-                              .first_panel = panel,
-                              .last_panel = panel + 1});
+                              .first_panel = first,
+                              .last_panel = last});
   });
 }
 
 template <typename T>
 void DigitNetworkOf<T>::multiply_back(std::size_t tensor, const RowBlocks& blocks, const T* dy, const T* start,
                                       const T* x, T* dx) const {
-  share(solo::panel_count(panels_[tensor].inputs), [&](int part) {
+  share_stretches(solo::panel_count(panels_[tensor].inputs), [&](int first, int last) {
     kernels_.input_gradient({.weights = weights_of(tensor),
                              .blocks = blocks,
                              .dy = dy,
                              .start = start,
                              .x = x,
                              .dx = dx,
-                             .first_input = part * solo::kUnitPad});
+                             .first_input = first * solo::kUnitPad,
+                             .last_input = last * solo::kUnitPad});
   });
 }
 
@@ -219,7 +216,7 @@ void DigitNetworkOf<T>::add_gradient(std::size_t tensor, const RowBlocks& blocks
     return;
   }
   const Place& place = panels_[tensor];
-  share(task_count(place.panels()), [&](int task) {
+  share_stretches(place.panels(), [&](int first, int last) {
     kernels_.gradient({.weights = weights_of(tensor),
                        .blocks = blocks,
                        .x = x,
@@ -227,8 +224,8 @@ void DigitNetworkOf<T>::add_gradient(std::size_t tensor, const RowBlocks& blocks
                        .slope = slope_of(tensor, gradient),
                        .gradients = gradient.values + place.offset,
                        .add = gradient.add,
-                       .first_panel = task * kTaskPanels,
-                       .last_panel = std::min((task + 1) * kTaskPanels, place.panels())});
+                       .first_panel = first,
+                       .last_panel = last});
   });
 }
 
@@ -240,7 +237,7 @@ void DigitNetworkOf<T>::add_one_hot_gradient(std::size_t tensor, const RowBlocks
   }
   const Place& place = panels_[tensor];
   const std::size_t room = static_cast<std::size_t>(blocks.samples) * place.inputs * solo::kUnitPad;
-  share(task_count(place.panels()), [&](int task) {
+  share_stretches(place.panels(), [&](int first, int last) {
     AlignedVector<T> sums(room);
     kernels_.one_hot_gradient({.weights = weights_of(tensor),
                                .blocks = blocks,
@@ -250,8 +247,8 @@ void DigitNetworkOf<T>::add_one_hot_gradient(std::size_t tensor, const RowBlocks
                                .gradients = gradient.values + place.offset,
                                .room = sums.data(),
                                .add = gradient.add,
-                               .first_panel = task * kTaskPanels,
-                               .last_panel = std::min((task + 1) * kTaskPanels, place.panels())});
+                               .first_panel = first,
+                               .last_panel = last});
   });
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <vector>
@@ -26,7 +27,8 @@ struct DigitGradient {
   T* values = nullptr;               // in panels
   std::vector<std::uint8_t> wanted;  // by tensor
   bool add = false;                  // to what is there
-  // With logits (in panels, all tensors): their gradients instead of the weights'. Its noise says which tensor by itself.
+  // With logits (in panels, all tensors): their gradients instead of the weights'. Its noise says which tensor by
+  // itself.
   engine::solo::MaskSlope<T> slope = {};
 };
 
@@ -76,8 +78,14 @@ class DigitNetworkOf {
     });
   }
 
-  // Products of one tensor with all blocks, and gradients, shared among the team. `inputs`: of the steps from `first`
-  // on.
+  // Calls work(first, last) for stretches of [0, count) that the team shares; where they end makes no difference.
+  template <typename Work>
+  void share_stretches(int count, const Work& work) const {
+    const int parts = std::min(count, team_.threads());
+    share(parts, [&](int part) { work(count * part / parts, count * (part + 1) / parts); });
+  }
+
+  // Products of one tensor with all blocks, and gradients, shared among the team.
   void multiply(std::size_t tensor, const RowBlocks& blocks, const T* x, const T* bias, const T* start, T* y,
                 bool relu) const;
   void gather(std::size_t tensor, const RowBlocks& blocks, const std::uint16_t* inputs, const T* bias, T* y,
