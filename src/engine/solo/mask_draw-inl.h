@@ -121,13 +121,14 @@ void mask_draw(const solo::MaskDraw<T>& a) {
       MODLAB_UNROLL
       for (int v = 0; v < kPanelVectors<T>; ++v) {
         const int lane = v * lanes;
-        const auto threshold = threshold_of(sigmoid_of<T>(near_logit<T>(hn::Load(d, logits + lane))));
-        if (hn::AllTrue(di, hn::Eq(threshold, hn::Zero(di)))) {
+        const auto logit = hn::Load(d, logits + lane);
+        if (hn::AllTrue(d, hn::Lt(logit, hn::Set(d, static_cast<T>(solo::kNeverLogit))))) {
           if (kPanelVectors<T> == 1) {
             std::fill_n(bits, a.samples, std::uint16_t{0});
           }
           continue;
         }
+        const auto threshold = threshold_of(sigmoid_of<T>(near_logit<T>(logit)));
         for (int sample = 0; sample < a.samples; sample += kDrawSamples) {
           FloatWords word[kDrawSamples];
           generator.draw(later_places(places[v], input), a.noise.step, solo::mask_use(a.noise, sample), word);
@@ -145,15 +146,21 @@ void mask_draw(const solo::MaskDraw<T>& a) {
   }
 }
 
+// Where the slope begins to count as zero.
+template <typename T>
+HWY_INLINE Vector<T> far_logit(const solo::MaskSlope<T>& a) {
+  return hn::Set(Tag<T>(), static_cast<T>(solo::kFarLogit) * std::max(T{1}, T{1} / a.inverse_tau));
+}
+
 // The gradients of the logits of weights from one input to some units, from the gradients of the masked weights of each
 // sample, `stride` apart.
 template <typename T>
 HWY_INLINE Vector<T> logit_gradient(const solo::MaskSlope<T>& a, const LaneThreefry& generator, FloatWords places,
                                     Vector<T> logit, Vector<T> weight, const T* products, std::ptrdiff_t stride,
-                                    int samples, Vector<T> start) {
+                                    int samples, Vector<T> start, Vector<T> far) {
   const Tag<T> d;
   const auto one = hn::Set(d, T{1});
-  const auto is_near = hn::Lt(hn::Abs(logit), hn::Set(d, static_cast<T>(solo::kFarLogit)));
+  const auto is_near = hn::Lt(hn::Abs(logit), far);
   if (hn::AllFalse(d, is_near)) {
     return start;
   }
@@ -209,198 +216,6 @@ HWY_INLINE Vector<T> logit_gradient(const solo::MaskSlope<T>& a, const LaneThree
     }
   }
   return fused(sum, reach, start);
-}
-
-// What a logit's gradient begins with, in some units of which the last may be padding.
-template <typename T>
-HWY_INLINE Vector<T> alpha_of(const solo::MaskSlope<T>& a, int unit, int units) {
-  const Tag<T> d;
-  return hn::IfThenElseZero(hn::FirstN(d, static_cast<std::size_t>(std::max(units - unit, 0))), hn::Set(d, a.alpha));
-}
-
-// Where a tile of gradients finds its numbers: kMaskTile inputs by vectors of units that lie side by side, of two
-// panels where a vector is a panel, otherwise of one.
-template <typename T>
-struct GradientTile {
-  const T* x;        // of the first input, in the first block
-  const T* dy_rows;  // of the first vector, in the first block
-  std::ptrdiff_t x_block, dy_block, dy_stride;
-  std::ptrdiff_t at, stride;  // of the first input and vector among the weights, and from vector to vector
-
-  HWY_INLINE GradientTile(const solo::MaskedGradient<T>& a, int input, int unit) {
-    constexpr int kPad = solo::kUnitPad;
-    const auto lanes = static_cast<int>(hn::Lanes(Tag<T>()));
-    const std::ptrdiff_t width = a.blocks.width;
-    x = a.x + input * width;
-    dy_rows = a.dy_rows + unit / kPad * width * kPad + unit % kPad;
-    x_block = solo::padded(a.weights.inputs) * width;
-    dy_block = solo::padded(a.weights.units) * width;
-    dy_stride = lanes == kPad ? width * kPad : lanes;
-    at = unit / kPad * a.weights.panel_size() + static_cast<std::ptrdiff_t>(input) * kPad + unit % kPad;
-    stride = lanes == kPad ? a.weights.panel_size() : lanes;
-  }
-  std::ptrdiff_t place(int input, int vector) const { return at + input * solo::kUnitPad + vector * stride; }
-
-  // Adds what the rows of a sample give.
-  template <int kVectors>
-  HWY_INLINE void add(const solo::RowBlocks& blocks, int sample, Vector<T> (&sums)[kMaskTile][kVectors]) const {
-    for_blocks(blocks, sample, [&](std::ptrdiff_t block) HWY_ATTR {
-      add_products<T, kMaskTile, kVectors>(x + block * x_block, 1, blocks.width, dy_rows + block * dy_block,
-                                           solo::kUnitPad, dy_stride, blocks.width, sums);
-    });
-  }
-};
-
-template <typename T, int kVectors>
-HWY_INLINE void weight_gradient_tile(const solo::MaskedGradient<T>& a, int input, int unit) {
-  const Tag<T> d;
-  const GradientTile<T> tile(a, input, unit);
-  Vector<T> sums[kMaskTile][kVectors];
-  MODLAB_UNROLL
-  for (int i = 0; i < kMaskTile; ++i) {
-    MODLAB_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      sums[i][v] = a.add ? hn::Load(d, a.gradients + tile.place(i, v)) : hn::Zero(d);
-    }
-  }
-  for (int sample = 0; sample < a.blocks.samples; ++sample) {
-    tile.add(a.blocks, sample, sums);
-  }
-  MODLAB_UNROLL
-  for (int i = 0; i < kMaskTile; ++i) {
-    MODLAB_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      hn::Store(sums[i][v], d, a.gradients + tile.place(i, v));
-    }
-  }
-}
-
-template <typename T, int kVectors>
-HWY_INLINE void logit_gradient_tile(const solo::MaskedGradient<T>& a, const LaneThreefry& generator,
-                                    const FloatWords (&places)[kVectors], int input, int unit,
-                                    T* HWY_RESTRICT products) {
-  const Tag<T> d;
-  const auto lanes = static_cast<int>(hn::Lanes(d));
-  const int inputs = a.weights.inputs;
-  const GradientTile<T> tile(a, input, unit);
-  const std::ptrdiff_t tile_size = kMaskTile * kVectors * lanes;
-  for (int sample = 0; sample < a.blocks.samples; ++sample) {
-    Vector<T> sums[kMaskTile][kVectors];
-    MODLAB_UNROLL
-    for (int i = 0; i < kMaskTile; ++i) {
-      MODLAB_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        sums[i][v] = hn::Zero(d);
-      }
-    }
-    tile.add(a.blocks, sample, sums);
-    MODLAB_UNROLL
-    for (int i = 0; i < kMaskTile; ++i) {
-      MODLAB_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        hn::Store(sums[i][v], d, products + sample * tile_size + (i * kVectors + v) * lanes);
-      }
-    }
-  }
-  for (int i = 0; i < std::min(kMaskTile, inputs - input); ++i) {
-    MODLAB_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const std::ptrdiff_t at = tile.place(i, v);
-      const int first_unit = unit + v * lanes;
-      const auto start = a.add ? hn::Load(d, a.gradients + at) : alpha_of(a.slope, first_unit, a.weights.units);
-      const auto gradient =
-          logit_gradient<T>(a.slope, generator, later_places(places[v], input + i), hn::Load(d, a.slope.logits + at),
-                            hn::Load(d, a.weights.values + at), products + (i * kVectors + v) * lanes, tile_size,
-                            a.blocks.samples, start);
-      hn::Store(gradient, d, a.gradients + at);
-    }
-  }
-}
-
-template <typename T, int kVectors>
-HWY_INLINE void gradient_of_units(const solo::MaskedGradient<T>& a, const LaneThreefry& generator, int unit) {
-  alignas(64) T products[static_cast<std::size_t>(solo::kMostSamples) * kMaskTile * kVectors * hn::MaxLanes(Tag<T>())];
-  FloatWords places[kVectors];
-  MODLAB_UNROLL
-  for (int v = 0; v < kVectors; ++v) {
-    places[v] = places_of(unit + v * static_cast<int>(hn::Lanes(Tag<T>())), a.weights.inputs);
-  }
-  for (int input = 0; input < a.weights.inputs; input += kMaskTile) {
-    if (a.slope.logits == nullptr) {
-      weight_gradient_tile<T, kVectors>(a, input, unit);
-    } else {
-      logit_gradient_tile<T, kVectors>(a, generator, places, input, unit, products);
-    }
-  }
-}
-
-template <typename T>
-void masked_gradient(const solo::MaskedGradient<T>& a) {
-  const auto lanes = static_cast<int>(hn::Lanes(Tag<T>()));
-  const LaneThreefry generator = generator_of(a.slope.noise.key);
-  const int last = a.last_panel * solo::kUnitPad;
-  int unit = a.first_panel * solo::kUnitPad;
-  for (; unit + 2 * lanes <= last; unit += 2 * lanes) {
-    gradient_of_units<T, 2>(a, generator, unit);
-  }
-  if (unit < last) {
-    gradient_of_units<T, 1>(a, generator, unit);
-  }
-}
-
-template <typename T>
-void one_hot_gradient(const solo::OneHotGradient<T>& a) {
-  const Tag<T> d;
-  const auto lanes = static_cast<int>(hn::Lanes(d));
-  constexpr int kPad = solo::kUnitPad;
-  const LaneThreefry generator = generator_of(a.slope.noise.key);
-  const int inputs = a.weights.inputs;
-  const int width = a.blocks.width;
-  const bool of_weights = a.slope.logits == nullptr;
-  const std::ptrdiff_t above = static_cast<std::ptrdiff_t>(solo::padded(a.weights.units)) * width;
-  const std::ptrdiff_t stride = static_cast<std::ptrdiff_t>(inputs) * kPad;
-  for (int panel = a.first_panel; panel < a.last_panel; ++panel) {
-    const std::ptrdiff_t panel_at = panel * a.weights.panel_size();
-    if (of_weights && a.add) {
-      std::copy_n(a.gradients + panel_at, stride, a.room);
-    } else {
-      std::fill_n(a.room, of_weights ? stride : a.blocks.samples * stride, T{0});
-    }
-    for (int block = 0; block < a.blocks.count(); ++block) {
-      const int sample = of_weights ? 0 : block / a.blocks.each % a.blocks.samples;
-      const std::uint16_t* active = a.x.inputs + static_cast<std::ptrdiff_t>(block) * width * a.x.active;
-      const T* dy = a.dy_rows + block * above + static_cast<std::ptrdiff_t>(panel) * kPad * width;
-      for (int row = 0; row < width; ++row, active += a.x.active, dy += kPad) {
-        for (int place = 0; place < a.x.active; ++place) {
-          if (active[place] == a.x.none) {
-            continue;
-          }
-          T* sum = a.room + sample * stride + static_cast<std::ptrdiff_t>(active[place]) * kPad;
-          MODLAB_UNROLL
-          for (int lane = 0; lane < kPad; lane += lanes) {
-            hn::Store(hn::Add(hn::Load(d, sum + lane), hn::Load(d, dy + lane)), d, sum + lane);
-          }
-        }
-      }
-    }
-    if (of_weights) {
-      std::copy_n(a.room, stride, a.gradients + panel_at);
-      continue;
-    }
-    for (int lane = 0; lane < kPad; lane += lanes) {
-      const int unit = panel * kPad + lane;
-      const FloatWords places = places_of(unit, inputs);
-      for (int input = 0; input < inputs; ++input) {
-        const std::ptrdiff_t at = panel_at + static_cast<std::ptrdiff_t>(input) * kPad + lane;
-        const auto start = a.add ? hn::Load(d, a.gradients + at) : alpha_of(a.slope, unit, a.weights.units);
-        hn::Store(logit_gradient<T>(a.slope, generator, later_places(places, input), hn::Load(d, a.slope.logits + at),
-                                    hn::Load(d, a.weights.values + at),
-                                    a.room + static_cast<std::ptrdiff_t>(input) * kPad + lane, stride, a.blocks.samples,
-                                    start),
-                  d, a.gradients + at);
-      }
-    }
-  }
 }
 
 }  // namespace modlab::engine::HWY_NAMESPACE

@@ -8,6 +8,7 @@
 #endif
 
 #include <algorithm>
+#include <bit>
 
 #include "engine/kernels/lane_math-inl.h"
 #include "engine/solo/masked_kernels.h"
@@ -35,18 +36,48 @@ HWY_INLINE hn::Mask<Tag<T>> mask_of(const std::uint16_t& bits, int lane) {
 #endif
 }
 
-// to = from where bits say so, of `count` rows of kUnitPad numbers; rows of `bits` are `samples` apart.
+// to = from where bits say so, of one row of kUnitPad numbers.
 template <typename T>
-HWY_INLINE void keep_rows(const T* HWY_RESTRICT from, const std::uint16_t* HWY_RESTRICT bits, int samples, int count,
-                          T* HWY_RESTRICT to) {
+HWY_INLINE void keep_row(const T* HWY_RESTRICT from, const std::uint16_t& bits, T* HWY_RESTRICT to) {
   const Tag<T> d;
   const auto lanes = static_cast<int>(hn::Lanes(d));
-  for (int row = 0; row < count; ++row, from += solo::kUnitPad, to += solo::kUnitPad, bits += samples) {
-    MODLAB_UNROLL
-    for (int lane = 0; lane < solo::kUnitPad; lane += lanes) {
-      hn::Store(hn::IfThenElseZero(mask_of<T>(*bits, lane), hn::Load(d, from + lane)), d, to + lane);
+  MODLAB_UNROLL
+  for (int lane = 0; lane < solo::kUnitPad; lane += lanes) {
+    hn::Store(hn::IfThenElseZero(mask_of<T>(bits, lane), hn::Load(d, from + lane)), d, to + lane);
+  }
+}
+
+// A piece of a panel under a mask: the rows that keep something, one after the other, and which they are.
+template <typename T>
+struct KeptRows {
+  const T* values;
+  const std::int32_t* rows;  // null: all, in their order
+  int count;
+};
+// Rows are left out only where many keep nothing: to look for them takes time.
+inline constexpr int kFewRows = 4;
+template <typename T>
+HWY_INLINE KeptRows<T> keep_rows(const T* HWY_RESTRICT from, const std::uint16_t* HWY_RESTRICT bits, int samples,
+                                 int count, T* HWY_RESTRICT to, std::int32_t* HWY_RESTRICT rows) {
+  int empty = 0;
+#pragma GCC unroll 4
+  for (int row = 0; row < count; ++row) {
+    const std::uint16_t& row_bits = bits[static_cast<std::ptrdiff_t>(row) * samples];
+    keep_row(from + row * solo::kUnitPad, row_bits, to + row * solo::kUnitPad);
+    empty += row_bits == 0 ? 1 : 0;
+  }
+  if (empty * kFewRows < count) {
+    return {to, nullptr, count};
+  }
+  int kept = 0;
+  for (int row = 0; row < count; ++row) {
+    const std::uint16_t& row_bits = bits[static_cast<std::ptrdiff_t>(row) * samples];
+    if (row_bits != 0) {
+      keep_row(from + row * solo::kUnitPad, row_bits, to + kept * solo::kUnitPad);
+      rows[kept++] = row;
     }
   }
+  return {to, rows, kept};
 }
 
 // sums[f][v] += sum over index of factors[index, f] * vectors[index, v], each with the given distances.
@@ -69,6 +100,18 @@ HWY_INLINE void add_products(const T* HWY_RESTRICT factors, std::ptrdiff_t facto
         sums[f][v] = fused(factor, vector[v], sums[f][v]);
       }
     }
+  }
+}
+
+// The same where the vectors are those of the given rows.
+template <typename T, int kFactors, int kVectors>
+HWY_INLINE void add_products_of_rows(const T* HWY_RESTRICT factors, std::ptrdiff_t factor_step,
+                                     const T* HWY_RESTRICT vectors, const std::int32_t* HWY_RESTRICT rows,
+                                     std::ptrdiff_t vector_step, std::ptrdiff_t vector_stride, int count,
+                                     Vector<T> (&sums)[kFactors][kVectors]) {
+  for (int index = 0; index < count; ++index) {
+    add_products<T, kFactors, kVectors>(factors + index * factor_step, 0, 1, vectors + rows[index] * vector_step, 0,
+                                        vector_stride, 1, sums);
   }
 }
 
@@ -101,8 +144,8 @@ HWY_INLINE void cover_block(int factors, int width, const Tile& tile) {
 
 // One panel's tiles for one piece of inputs and one block.
 template <typename T>
-HWY_INLINE void forward_tiles(const solo::MaskedForward<T>& a, const T* piece, std::ptrdiff_t block, int panel,
-                              int first, int count) {
+HWY_INLINE void forward_tiles(const solo::MaskedForward<T>& a, const KeptRows<T>& piece, std::ptrdiff_t block,
+                              int panel, int first, int count) {
   const Tag<T> d;
   const auto lanes = static_cast<int>(hn::Lanes(d));
   constexpr int kPad = solo::kUnitPad;
@@ -110,6 +153,9 @@ HWY_INLINE void forward_tiles(const solo::MaskedForward<T>& a, const T* piece, s
   const T* x = a.x + (block * solo::padded(a.weights.inputs) + first) * width;
   const std::ptrdiff_t panel_at = (block * solo::padded(a.weights.units) + panel * kPad) * width;
   const bool cuts = a.relu && first + count == a.weights.inputs;
+  if (piece.count == 0 && first > 0 && !cuts) {
+    return;
+  }
   cover_block<T>(kPad, width, [&]<int kUnits, int kVectors>(int unit, int row) HWY_ATTR {
     Vector<T> sums[kUnits][kVectors];
     const std::ptrdiff_t at = panel_at + static_cast<std::ptrdiff_t>(unit) * width + row;
@@ -122,7 +168,12 @@ HWY_INLINE void forward_tiles(const solo::MaskedForward<T>& a, const T* piece, s
                                      : hn::Set(d, a.bias[panel * kPad + unit + u]);
       }
     }
-    add_products<T, kUnits, kVectors>(piece + unit, kPad, 1, x + row, width, lanes, count, sums);
+    if (piece.rows == nullptr) {
+      add_products<T, kUnits, kVectors>(piece.values + unit, kPad, 1, x + row, width, lanes, count, sums);
+    } else {
+      add_products_of_rows<T, kUnits, kVectors>(piece.values + unit, kPad, x + row, piece.rows, width, lanes,
+                                                piece.count, sums);
+    }
     MODLAB_UNROLL
     for (int u = 0; u < kUnits; ++u) {
       MODLAB_UNROLL
@@ -140,18 +191,19 @@ void masked_forward(const solo::MaskedForward<T>& a) {
   const int samples = a.blocks.samples;
   const std::ptrdiff_t panel_rows = solo::padded_inputs(inputs);
   alignas(64) T room[kPiecePanels][kPieceLength * kPad];
+  std::int32_t rows[kPiecePanels][kPieceLength];
   for (int first_panel = a.first_panel; first_panel < a.last_panel; first_panel += kPiecePanels) {
     const int panels = std::min(kPiecePanels, a.last_panel - first_panel);
     for (int first = 0; first < inputs; first += kPieceLength) {
       const int count = std::min(kPieceLength, inputs - first);
       for (int sample = 0; sample < samples; ++sample) {
-        const T* pieces[kPiecePanels];
+        KeptRows<T> pieces[kPiecePanels];
         for (int panel = 0; panel < panels; ++panel) {
           const std::ptrdiff_t row = (first_panel + panel) * panel_rows + first;
-          pieces[panel] = a.weights.values + row * kPad;
+          pieces[panel] = {a.weights.values + row * kPad, nullptr, count};
           if (a.weights.bits != nullptr) {
-            keep_rows(pieces[panel], a.weights.bits + row * samples + sample, samples, count, room[panel]);
-            pieces[panel] = room[panel];
+            pieces[panel] = keep_rows(pieces[panel].values, a.weights.bits + row * samples + sample, samples, count,
+                                      room[panel], rows[panel]);
           }
         }
         for_blocks(a.blocks, sample, [&](std::ptrdiff_t block) HWY_ATTR {
@@ -164,10 +216,16 @@ void masked_forward(const solo::MaskedForward<T>& a) {
   }
 }
 
+// Which units of a panel some of kInputPad neighbouring inputs lead to.
+inline constexpr int kPieceGroups = kPiecePanels * solo::kUnitPad / solo::kInputPad;
+using KeptUnits = std::uint32_t[kPieceLength / solo::kUnitPad][kPieceGroups];
+inline constexpr std::uint32_t kAllUnits = 0xffff;
+
 // Tiles of some inputs for the panels [first, last) and one block; the weights of a panel are `panel_stride` apart.
 template <typename T>
 HWY_INLINE void back_tiles(const solo::MaskedInputGradient<T>& a, const T* piece, std::ptrdiff_t panel_stride,
-                           std::ptrdiff_t block, int first_input, int inputs, int first, int last) {
+                           const KeptUnits& kept, std::ptrdiff_t block, int first_input, int inputs, int first,
+                           int last) {
   const Tag<T> d;
   const auto lanes = static_cast<int>(hn::Lanes(d));
   constexpr int kPad = solo::kUnitPad;
@@ -188,9 +246,17 @@ HWY_INLINE void back_tiles(const solo::MaskedInputGradient<T>& a, const T* piece
       }
     }
     for (int panel = 0; panel < last - first; ++panel) {
-      add_products<T, kInputs, kVectors>(piece + panel * panel_stride + input * kPad, 1, kPad,
-                                         dy + static_cast<std::ptrdiff_t>(panel) * kPad * width + row, width, lanes,
-                                         kPad, sums);
+      const T* factors = piece + panel * panel_stride + input * kPad;
+      const T* vectors = dy + static_cast<std::ptrdiff_t>(panel) * kPad * width + row;
+      std::uint32_t units = kept[panel][input / solo::kInputPad];
+      if (units == kAllUnits) {
+        add_products<T, kInputs, kVectors>(factors, 1, kPad, vectors, width, lanes, kPad, sums);
+        continue;
+      }
+      for (; units != 0; units &= units - 1) {
+        const int unit = std::countr_zero(units);
+        add_products<T, kInputs, kVectors>(factors + unit, 0, kPad, vectors + unit * width, 0, lanes, 1, sums);
+      }
     }
     MODLAB_UNROLL
     for (int i = 0; i < kInputs; ++i) {
@@ -217,6 +283,8 @@ void masked_input_gradient(const solo::MaskedInputGradient<T>& a) {
   const int last_input = std::min(a.last_input, solo::padded_inputs(a.weights.inputs));
   const std::ptrdiff_t panel_rows = solo::padded_inputs(a.weights.inputs);
   alignas(64) T room[kPanels][kInputs * kPad];
+  KeptUnits kept;
+  std::fill_n(kept[0], kPanels * kPieceGroups, kAllUnits);
   for (int first_input = a.first_input; first_input < last_input; first_input += kInputs) {
     const int inputs = std::min(kInputs, last_input - first_input);
     for (int first = 0; first < panels; first += kPanels) {
@@ -227,14 +295,23 @@ void masked_input_gradient(const solo::MaskedInputGradient<T>& a) {
         if (a.weights.bits != nullptr) {
           for (int panel = first; panel < last; ++panel) {
             const std::ptrdiff_t row = panel * panel_rows + first_input;
-            keep_rows(a.weights.values + row * kPad, a.weights.bits + row * samples + sample, samples, inputs,
-                      room[panel - first]);
+            const std::uint16_t* bits = a.weights.bits + row * samples + sample;
+            for (int group = 0; group < inputs; group += solo::kInputPad) {
+              std::uint32_t units = 0;
+              MODLAB_UNROLL
+              for (int input = group; input < group + solo::kInputPad; ++input) {
+                units |= bits[static_cast<std::ptrdiff_t>(input) * samples];
+                keep_row(a.weights.values + (row + input) * kPad, bits[static_cast<std::ptrdiff_t>(input) * samples],
+                         room[panel - first] + input * kPad);
+              }
+              kept[panel - first][group / solo::kInputPad] = units;
+            }
           }
           piece = room[0];
           panel_stride = kInputs * kPad;
         }
         for_blocks(a.blocks, sample, [&](std::ptrdiff_t block) HWY_ATTR {
-          back_tiles(a, piece, panel_stride, block, first_input, inputs, first, last);
+          back_tiles(a, piece, panel_stride, kept, block, first_input, inputs, first, last);
         });
       }
     }

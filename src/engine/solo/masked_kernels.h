@@ -23,9 +23,11 @@ constexpr int padded_inputs(int inputs) { return (inputs + kInputPad - 1) / kInp
 inline constexpr int kMostSamples = 32;
 constexpr int panel_count(int units) { return padded(units) / kUnitPad; }
 
-// Logits beyond this count as if they were there: a uniform number of 31 bits never comes near them, so that a bit is
-// always 0 or always 1; and the slope, at most e^-18 then, counts as zero.
-inline constexpr double kFarLogit = 40;
+// A logit farther than this from 0 (times tau, where that is larger than 1) has no slope: on average it would be less
+// than 3e-12. Most logits of a trained mask are that far down, and what leads nowhere is not computed.
+inline constexpr double kFarLogit = 30;
+// Below this a bit is never 1: a uniform number has 31 bits.
+inline constexpr double kNeverLogit = -22;
 
 // How the rows of a batch are cut: block b of a step belongs to sample b / each, and the blocks of one time step follow
 // those of the one before.
