@@ -294,6 +294,7 @@ TEST(MaskedKernelsTest, GradientsOfLogitsAndWeights) {
                           {of_weights ? nullptr : logits.data(), kNoise, c.deterministic, static_cast<T>(1 / c.tau),
                            static_cast<T>(kAlpha)},
                           gradients.data(),
+                          nullptr,
                           false,
                           0,
                           panel_count(c.units)});
@@ -358,6 +359,7 @@ TEST(MaskedKernelsTest, DrawsHaveTheirDistribution) {
                       dy_rows.data(),
                       {logits.data(), kNoise, false, 1, 0},
                       gradients.data(),
+                      nullptr,
                       false,
                       0,
                       panel_count(c.units)});

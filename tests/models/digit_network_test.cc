@@ -192,12 +192,17 @@ TEST_P(DigitNetworkTest, SamplesAreSinglePasses) {
   network_->forward(batch, masks);
   const double loss = network_->loss(1);
   AlignedVector<double> together(panels.size());
+  AlignedVector<double> sums(panels.size());
   network_->backward({.values = together.data(),
                       .wanted = masked,
-                      .slope = {.logits = arranged.data(), .noise = noise, .alpha = 0.5}});
+                      .slope = {.logits = arranged.data(), .noise = noise, .alpha = 0.5},
+                      .weight_sums = sums.data()});
   const std::vector<double> found = panels.in_order<double>(together);
 
+  const std::vector<double> weights_found = panels.in_order<double>(sums);
+
   std::vector<double> expected(initial_.size());
+  std::vector<double> weights_expected(initial_.size());
   double expected_loss = 0;
   for (int sample = 0; sample < kSamples; ++sample) {
     std::vector<float> kept = initial_;
@@ -225,15 +230,18 @@ TEST_P(DigitNetworkTest, SamplesAreSinglePasses) {
     network_->forward(part, {});
     expected_loss += network_->loss(1);
     AlignedVector<double> values(panels.size());
-    network_->backward({.values = values.data(), .wanted = masked});
+    network_->backward({.values = values.data(), .wanted = std::vector<std::uint8_t>(panels.tensors(), 1)});
     const std::vector<double> gradients = panels.in_order<double>(values);
     for (std::size_t place = 0; place < expected.size(); ++place) {
       expected[place] += gradients[place] * static_cast<double>(initial_[place]) * slopes[place];
+      // A weight that is left out has no gradient of its own.
+      weights_expected[place] += kept[place] == 0 && initial_[place] != 0 ? 0 : gradients[place];
     }
   }
   EXPECT_NEAR(loss, expected_loss, 1e-9);
   for (std::size_t place = 0; place < expected.size(); ++place) {
     ASSERT_NEAR(found[place], expected[place], 1e-9) << place;
+    ASSERT_NEAR(weights_found[place], weights_expected[place], 1e-9) << place;
   }
 }
 

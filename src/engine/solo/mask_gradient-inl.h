@@ -19,6 +19,20 @@ HWY_INLINE Vector<T> alpha_of(const solo::MaskSlope<T>& a, int unit, int units) 
   return hn::IfThenElseZero(hn::FirstN(d, static_cast<std::size_t>(std::max(units - unit, 0))), hn::Set(d, a.alpha));
 }
 
+// Adds the gradients of weights under each sample's bits, where weights are trained or counted as well.
+template <typename T>
+HWY_INLINE void add_kept(const solo::MaskedWeights<T>& weights, int samples, const T* products, std::ptrdiff_t stride,
+                         std::ptrdiff_t at, T* sums) {
+  const Tag<T> d;
+  auto sum = hn::Load(d, sums + at);
+  for (int sample = 0; sample < samples; ++sample) {
+    const std::uint16_t& bits = weights.bits[at / solo::kUnitPad * samples + sample];
+    const auto kept = mask_of<T>(bits, static_cast<int>(at % solo::kUnitPad));
+    sum = hn::Add(sum, hn::IfThenElseZero(kept, hn::Load(d, products + sample * stride)));
+  }
+  hn::Store(sum, d, sums + at);
+}
+
 // Where a tile of gradients finds its numbers: kMaskTile inputs by vectors of units that lie side by side, of two
 // panels where a vector is a panel, otherwise of one.
 template <typename T>
@@ -153,6 +167,9 @@ HWY_INLINE void logit_gradient_tile(const solo::MaskedGradient<T>& a, const Lane
                             hn::Load(d, a.weights.values + at), products + (i * kVectors + v) * lanes, tile_size,
                             a.blocks.samples, start, far);
       hn::Store(gradient, d, a.gradients + at);
+      if (a.weight_sums != nullptr) {
+        add_kept(a.weights, a.blocks.samples, products + (i * kVectors + v) * lanes, tile_size, at, a.weight_sums);
+      }
     }
   }
 }
@@ -185,7 +202,9 @@ HWY_INLINE void gradient_of_units(const solo::MaskedGradient<T>& a, const LaneTh
     bool is_near = false;
     MODLAB_UNROLL
     for (int v = 0; v < kVectors; ++v) {
-      is_near |= !hn::AllFalse(d, hn::Lt(hn::Abs(hn::Load(d, a.slope.logits + first.place(input, v))), far));
+      const auto logit = hn::Load(d, a.slope.logits + first.place(input, v));
+      // Far up, a weight is kept, and has a gradient where that is asked for.
+      is_near |= !hn::AllFalse(d, hn::Lt(a.weight_sums == nullptr ? hn::Abs(logit) : hn::Neg(logit), far));
     }
     if (is_near) {
       near[count++] = input;
@@ -268,6 +287,10 @@ void one_hot_gradient(const solo::OneHotGradient<T>& a) {
                                     a.room + static_cast<std::ptrdiff_t>(input) * kPad + lane, stride, a.blocks.samples,
                                     start, far),
                   d, a.gradients + at);
+        if (a.weight_sums != nullptr) {
+          add_kept(a.weights, a.blocks.samples, a.room + static_cast<std::ptrdiff_t>(input) * kPad + lane, stride, at,
+                   a.weight_sums);
+        }
       }
     }
   }

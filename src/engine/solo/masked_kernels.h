@@ -128,8 +128,9 @@ struct MaskedGradient {
   const T* x;
   const T* dy_rows;  // [block][panel][row][kUnitPad]
   MaskSlope<T> slope;
-  T* gradients;  // like the weights
-  bool add;      // to what is there, instead of beginning with alpha
+  T* gradients;    // like the weights
+  T* weight_sums;  // beside those of logits: the weights' own, under the bits, are added to it; or null
+  bool add;        // to what is there, instead of beginning with alpha
   int first_panel, last_panel;
 };
 
@@ -157,6 +158,7 @@ struct OneHotGradient {
   const T* dy_rows;
   MaskSlope<T> slope;
   T* gradients;
+  T* weight_sums;
   T* room;  // [sample][input][kUnitPad] for one panel
   bool add;
   int first_panel, last_panel;

@@ -145,13 +145,19 @@ solo::MaskedWeights<T> DigitNetworkOf<T>::weights_of(std::size_t tensor) const {
 }
 
 template <typename T>
-solo::MaskSlope<T> DigitNetworkOf<T>::slope_of(std::size_t tensor, const DigitGradient<T>& gradient) const {
-  solo::MaskSlope<T> slope = gradient.slope;
-  if (slope.logits != nullptr) {
-    slope.logits += panels_[tensor].offset;
+auto DigitNetworkOf<T>::asked_of(std::size_t tensor, const DigitGradient<T>& gradient) const -> Asked {
+  const std::size_t offset = panels_[tensor].offset;
+  T* sums = gradient.weight_sums == nullptr ? nullptr : gradient.weight_sums + offset;
+  if (gradient.wanted[tensor] == 0) {
+    return {.gradients = sums, .weight_sums = nullptr, .slope = {}, .add = true};
   }
-  slope.noise.tensor = static_cast<std::uint32_t>(tensor);
-  return slope;
+  Asked asked = {
+      .gradients = gradient.values + offset, .weight_sums = sums, .slope = gradient.slope, .add = gradient.add};
+  if (asked.slope.logits != nullptr) {
+    asked.slope.logits += offset;
+  }
+  asked.slope.noise.tensor = static_cast<std::uint32_t>(tensor);
+  return asked;
 }
 
 template <typename T>
@@ -212,7 +218,8 @@ void DigitNetworkOf<T>::turn(const RowBlocks& blocks, int units, const T* dy) {
 template <typename T>
 void DigitNetworkOf<T>::add_gradient(std::size_t tensor, const RowBlocks& blocks, const T* x,
                                      const DigitGradient<T>& gradient, int first_block) const {
-  if (gradient.wanted[tensor] == 0) {
+  const Asked asked = asked_of(tensor, gradient);
+  if (asked.gradients == nullptr) {
     return;
   }
   const Place& place = panels_[tensor];
@@ -221,9 +228,10 @@ void DigitNetworkOf<T>::add_gradient(std::size_t tensor, const RowBlocks& blocks
                        .blocks = blocks,
                        .x = x,
                        .dy_rows = dy_rows_.data() + first_block * block_size(place.units),
-                       .slope = slope_of(tensor, gradient),
-                       .gradients = gradient.values + place.offset,
-                       .add = gradient.add,
+                       .slope = asked.slope,
+                       .gradients = asked.gradients,
+                       .weight_sums = asked.weight_sums,
+                       .add = asked.add,
                        .first_panel = first,
                        .last_panel = last});
   });
@@ -232,7 +240,8 @@ void DigitNetworkOf<T>::add_gradient(std::size_t tensor, const RowBlocks& blocks
 template <typename T>
 void DigitNetworkOf<T>::add_one_hot_gradient(std::size_t tensor, const RowBlocks& blocks, const std::uint16_t* inputs,
                                              const DigitGradient<T>& gradient) const {
-  if (gradient.wanted[tensor] == 0) {
+  const Asked asked = asked_of(tensor, gradient);
+  if (asked.gradients == nullptr) {
     return;
   }
   const Place& place = panels_[tensor];
@@ -243,10 +252,11 @@ void DigitNetworkOf<T>::add_one_hot_gradient(std::size_t tensor, const RowBlocks
                                .blocks = blocks,
                                .x = {inputs, active_, kNoInput},
                                .dy_rows = dy_rows_.data(),
-                               .slope = slope_of(tensor, gradient),
-                               .gradients = gradient.values + place.offset,
+                               .slope = asked.slope,
+                               .gradients = asked.gradients,
+                               .weight_sums = asked.weight_sums,
                                .room = sums.data(),
-                               .add = gradient.add,
+                               .add = asked.add,
                                .first_panel = first,
                                .last_panel = last});
   });
@@ -255,18 +265,19 @@ void DigitNetworkOf<T>::add_one_hot_gradient(std::size_t tensor, const RowBlocks
 template <typename T>
 void DigitNetworkOf<T>::add_bias_gradient(std::size_t tensor, const RowBlocks& blocks,
                                           const DigitGradient<T>& gradient) const {
-  if (gradient.wanted[tensor] == 0) {
+  const Asked asked = asked_of(tensor, gradient);
+  if (asked.gradients == nullptr) {
     return;
   }
   const Place& place = panels_[tensor];
   for (int panel = 0; panel < place.panels(); ++panel) {
     kernels_.row_sums({.dy_rows = dy_rows_.data(),
-                       .sums = gradient.values + place.offset + static_cast<std::size_t>(panel) * solo::kUnitPad,
+                       .sums = asked.gradients + static_cast<std::size_t>(panel) * solo::kUnitPad,
                        .blocks = blocks.count(),
                        .width = blocks.width,
                        .panels = place.panels(),
                        .panel = panel,
-                       .add = gradient.add});
+                       .add = asked.add});
   }
 }
 

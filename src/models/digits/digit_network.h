@@ -30,6 +30,8 @@ struct DigitGradient {
   // With logits (in panels, all tensors): their gradients instead of the weights'. Its noise says which tensor by
   // itself.
   engine::solo::MaskSlope<T> slope = {};
+  // With logits: here the gradients of all weights and biases are added; or null.
+  T* weight_sums = nullptr;
 };
 
 // A network on one-hot digits, one at a time on the threads of a team, with its weights and activations.
@@ -128,7 +130,14 @@ class DigitNetworkOf {
  private:
   void begin(const DigitBatch& batch, int first_row, int rows, const DigitMasks& masks);
   engine::solo::MaskedWeights<T> weights_of(std::size_t tensor) const;
-  engine::solo::MaskSlope<T> slope_of(std::size_t tensor, const DigitGradient<T>& gradient) const;
+  // What is asked of one tensor: nothing, its own gradient, or no more than to add the weights' to the sums.
+  struct Asked {
+    T* gradients = nullptr;  // null: nothing
+    T* weight_sums = nullptr;
+    engine::solo::MaskSlope<T> slope = {};
+    bool add = false;
+  };
+  Asked asked_of(std::size_t tensor, const DigitGradient<T>& gradient) const;
 
   std::vector<int> read_of_group_;
   AlignedVector<T> digits_;  // [read][block][group][row]
