@@ -54,20 +54,24 @@ struct KeptRows {
   const std::int32_t* rows;  // null: all, in their order
   int count;
 };
-// Rows are left out only where many keep nothing: to look for them takes time.
+// Rows are left out only where many keep nothing: to look for them takes time. `was_sparse` says how it was with the
+// last piece, and so what to try first; what comes out does not depend on it.
 inline constexpr int kFewRows = 4;
 template <typename T>
 HWY_INLINE KeptRows<T> keep_rows(const T* HWY_RESTRICT from, const std::uint16_t* HWY_RESTRICT bits, int samples,
-                                 int count, T* HWY_RESTRICT to, std::int32_t* HWY_RESTRICT rows) {
-  int empty = 0;
+                                 int count, T* HWY_RESTRICT to, std::int32_t* HWY_RESTRICT rows, bool& was_sparse) {
+  const auto is_sparse = [&](int empty) { return empty * kFewRows >= count; };
+  if (!was_sparse) {
+    int empty = 0;
 #pragma GCC unroll 4
-  for (int row = 0; row < count; ++row) {
-    const std::uint16_t& row_bits = bits[static_cast<std::ptrdiff_t>(row) * samples];
-    keep_row(from + row * solo::kUnitPad, row_bits, to + row * solo::kUnitPad);
-    empty += row_bits == 0 ? 1 : 0;
-  }
-  if (empty * kFewRows < count) {
-    return {to, nullptr, count};
+    for (int row = 0; row < count; ++row) {
+      const std::uint16_t& row_bits = bits[static_cast<std::ptrdiff_t>(row) * samples];
+      keep_row(from + row * solo::kUnitPad, row_bits, to + row * solo::kUnitPad);
+      empty += row_bits == 0 ? 1 : 0;
+    }
+    if (!is_sparse(empty)) {
+      return {to, nullptr, count};
+    }
   }
   int kept = 0;
   for (int row = 0; row < count; ++row) {
@@ -77,7 +81,14 @@ HWY_INLINE KeptRows<T> keep_rows(const T* HWY_RESTRICT from, const std::uint16_t
       rows[kept++] = row;
     }
   }
-  return {to, rows, kept};
+  was_sparse = is_sparse(count - kept);
+  if (was_sparse) {
+    return {to, rows, kept};
+  }
+  for (int row = 0; row < count; ++row) {
+    keep_row(from + row * solo::kUnitPad, bits[static_cast<std::ptrdiff_t>(row) * samples], to + row * solo::kUnitPad);
+  }
+  return {to, nullptr, count};
 }
 
 // sums[f][v] += sum over index of factors[index, f] * vectors[index, v], each with the given distances.
@@ -192,6 +203,7 @@ void masked_forward(const solo::MaskedForward<T>& a) {
   const std::ptrdiff_t panel_rows = solo::padded_inputs(inputs);
   alignas(64) T room[kPiecePanels][kPieceLength * kPad];
   std::int32_t rows[kPiecePanels][kPieceLength];
+  bool was_sparse = false;
   for (int first_panel = a.first_panel; first_panel < a.last_panel; first_panel += kPiecePanels) {
     const int panels = std::min(kPiecePanels, a.last_panel - first_panel);
     for (int first = 0; first < inputs; first += kPieceLength) {
@@ -203,7 +215,7 @@ void masked_forward(const solo::MaskedForward<T>& a) {
           pieces[panel] = {a.weights.values + row * kPad, nullptr, count};
           if (a.weights.bits != nullptr) {
             pieces[panel] = keep_rows(pieces[panel].values, a.weights.bits + row * samples + sample, samples, count,
-                                      room[panel], rows[panel]);
+                                      room[panel], rows[panel], was_sparse);
           }
         }
         for_blocks(a.blocks, sample, [&](std::ptrdiff_t block) HWY_ATTR {
@@ -301,6 +313,8 @@ void masked_input_gradient(const solo::MaskedInputGradient<T>& a) {
               MODLAB_UNROLL
               for (int input = group; input < group + solo::kInputPad; ++input) {
                 units |= bits[static_cast<std::ptrdiff_t>(input) * samples];
+              }
+              for (int input = group; units != 0 && input < group + solo::kInputPad; ++input) {
                 keep_row(a.weights.values + (row + input) * kPad, bits[static_cast<std::ptrdiff_t>(input) * samples],
                          room[panel - first] + input * kPad);
               }
