@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -175,6 +176,27 @@ RuleRivalTiming time_rule_rival(const RuleWork& work, int networks, bool tuned) 
   const auto losses = report.at("losses").get<std::vector<double>>();
   return {{1e-6 * report.at("us_per_step").get<double>(), 1e-6 * report.at("processor_us_per_step").get<double>()},
           std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(losses.size()),
+          report.value("torch", "?"),
+          report.value("blas", "?")};
+}
+
+MaskRivalTiming time_mask_rival(const MaskWork& work, bool of_weights, bool tuned) {
+  const bool is_lstm = work.shape.kind == models::DigitNetworkKind::kLstm;
+  // Temporaries are large here: without the setting each one's pages are given back and asked for again, which takes
+  // half of the time.
+  const std::string command = fmt::format(
+      "MALLOC_MMAP_MAX_=0 {} {} {} {} --what {} --samples {} --batch {} --steps {}{}", environment(), kPython,
+      quoted(MODLAB_SOURCE_DIR "/bench/rivals/mask.py"),
+      is_lstm ? fmt::format("--state {} --layers {}", work.shape.state, work.shape.layers)
+              : fmt::format("--hidden {}", fmt::join(work.shape.hidden, ",")),
+      of_weights ? "weights" : "masks", kMaskSamples, kMaskRows, std::max(3, work.steps / 4), tuned ? " --tuned" : "");
+  const Output output = run(command + " 2>/dev/null");
+  const nlohmann::json report = nlohmann::json::parse(output.text, nullptr, false);
+  if (output.status != 0 || !report.is_object() || !report.contains("us_per_step")) {
+    throw ConfigError(fmt::format("PyTorch did not finish its steps; `{}` shows why", command));
+  }
+  return {{1e-6 * report.at("us_per_step").get<double>(), 1e-6 * report.at("processor_us_per_step").get<double>()},
+          report.value("loss", 0.0),
           report.value("torch", "?"),
           report.value("blas", "?")};
 }

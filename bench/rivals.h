@@ -4,6 +4,7 @@
 #include <string>
 
 #include "bench/curve.h"
+#include "bench/masks.h"
 #include "bench/stopwatch.h"
 #include "bench/trial_numbers.h"
 #include "bench/work.h"
@@ -41,6 +42,15 @@ struct RuleRivalTiming {
   std::string blas;
 };
 RuleRivalTiming time_rule_rival(const RuleWork& work, int networks, bool tuned);
+
+// The same for bench/rivals/mask.py: steps that train masks, or weights. Throws ConfigError if it fails.
+struct MaskRivalTiming {
+  SpentTime step;
+  double loss = 0;
+  std::string torch;
+  std::string blas;
+};
+MaskRivalTiming time_mask_rival(const MaskWork& work, bool of_weights, bool tuned);
 
 // One trial of bench/rivals/sculpt.py, or what it does with the first `unit_steps` unit steps alone. Throws ConfigError
 // if it fails.

@@ -26,6 +26,7 @@ int bench_mnist(const BenchRequest& request);
 int bench_sculpt(const BenchRequest& request);
 int bench_detect(const BenchRequest& request);
 int bench_rules(const BenchRequest& request);
+int bench_mask(const BenchRequest& request);
 
 [[noreturn]] void refuse_unknown_work(const BenchRequest& request);
 

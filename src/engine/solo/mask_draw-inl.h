@@ -30,12 +30,15 @@ HWY_INLINE LaneThreefry generator_of(const Words4& key) {
   return LaneThreefry(keys);
 }
 
-// Places in the layout of the weights from one input to the units [unit, unit + lanes).
-HWY_INLINE FloatWords places_of(int unit, int inputs, int input) {
+// Places in the layout of the weights from the first input to the units [unit, unit + lanes); those from the next
+// inputs follow. Highway makes such a vector number by number, so it is kept for a panel.
+HWY_INLINE FloatWords places_of(int unit, int inputs) {
   const WordTag<float> dw;
-  const auto units = hn::Iota(dw, static_cast<std::uint32_t>(unit));
-  return hn::Add(hn::Mul(units, hn::Set(dw, static_cast<std::uint32_t>(inputs))),
-                 hn::Set(dw, static_cast<std::uint32_t>(input)));
+  return hn::Mul(hn::Iota(dw, static_cast<std::uint32_t>(unit)), hn::Set(dw, static_cast<std::uint32_t>(inputs)));
+}
+HWY_INLINE FloatWords later_places(FloatWords places, int input) {
+  const WordTag<float> dw;
+  return hn::Add(places, hn::Set(dw, static_cast<std::uint32_t>(input)));
 }
 
 // A uniform number and its distance from 1, each with a float's relative precision near 0.
@@ -65,7 +68,8 @@ HWY_INLINE void uniforms_of(FloatWords word, Vector<double>& uniform, Vector<dou
   uniform = Vector<double>(1 - rest.raw);
 }
 HWY_INLINE hn::Vec<hn::RebindToSigned<Tag<float>>> threshold_of(Vector<double> probability) {
-  return hn::Vec<hn::RebindToSigned<Tag<float>>>(static_cast<std::int32_t>(std::min(probability.raw, 1 - 0x1p-24) * 0x1p31));
+  return hn::Vec<hn::RebindToSigned<Tag<float>>>(
+      static_cast<std::int32_t>(std::min(probability.raw, 1 - 0x1p-24) * 0x1p31));
 }
 #endif
 
@@ -95,6 +99,11 @@ void mask_draw(const solo::MaskDraw<T>& a) {
   const LaneThreefry generator = generator_of(a.noise.key);
   for (int panel = a.first_panel; panel < a.last_panel; ++panel) {
     const std::ptrdiff_t panel_row = static_cast<std::ptrdiff_t>(panel) * solo::padded_inputs(a.inputs);
+    FloatWords places[kPanelVectors<T>];
+    MODLAB_UNROLL
+    for (int v = 0; v < kPanelVectors<T>; ++v) {
+      places[v] = places_of(panel * kPad + v * lanes, a.inputs);
+    }
     for (int input = 0; input < a.inputs; ++input) {
       const T* logits = a.logits + (panel_row + input) * kPad;
       std::uint16_t* bits = a.bits + (panel_row + input) * a.samples;
@@ -106,22 +115,23 @@ void mask_draw(const solo::MaskDraw<T>& a) {
         std::fill_n(bits, a.samples, static_cast<std::uint16_t>(kept));
         continue;
       }
-      if (kPanelVectors<T> > 1) {
+      if (kPanelVectors < T >> 1) {
         std::fill_n(bits, a.samples, std::uint16_t{0});
       }
       MODLAB_UNROLL
-      for (int lane = 0; lane < kPad; lane += lanes) {
-        const auto threshold = threshold_of(sigmoid_of<T>(near_logit<T>(hn::Load(d, logits + lane))));
-        if (hn::AllTrue(di, hn::Eq(threshold, hn::Zero(di)))) {
+      for (int v = 0; v < kPanelVectors<T>; ++v) {
+        const int lane = v * lanes;
+        const auto logit = hn::Load(d, logits + lane);
+        if (hn::AllTrue(d, hn::Lt(logit, hn::Set(d, static_cast<T>(solo::kNeverLogit))))) {
           if (kPanelVectors<T> == 1) {
             std::fill_n(bits, a.samples, std::uint16_t{0});
           }
           continue;
         }
-        const auto places = places_of(panel * kPad + lane, a.inputs, input);
+        const auto threshold = threshold_of(sigmoid_of<T>(near_logit<T>(logit)));
         for (int sample = 0; sample < a.samples; sample += kDrawSamples) {
           FloatWords word[kDrawSamples];
-          generator.draw(places, a.noise.step, solo::mask_use(a.noise, sample), word);
+          generator.draw(later_places(places[v], input), a.noise.step, solo::mask_use(a.noise, sample), word);
           for (int offset = 0; offset < kDrawSamples && sample + offset < a.samples; ++offset) {
             const auto kept = hn::Lt(hn::BitCast(di, hn::ShiftRight<1>(word[offset])), threshold);
             if (kPanelVectors<T> == 1) {
@@ -136,15 +146,21 @@ void mask_draw(const solo::MaskDraw<T>& a) {
   }
 }
 
+// Where the slope begins to count as zero.
+template <typename T>
+HWY_INLINE Vector<T> far_logit(const solo::MaskSlope<T>& a) {
+  return hn::Set(Tag<T>(), static_cast<T>(solo::kFarLogit) * std::max(T{1}, T{1} / a.inverse_tau));
+}
+
 // The gradients of the logits of weights from one input to some units, from the gradients of the masked weights of each
 // sample, `stride` apart.
 template <typename T>
 HWY_INLINE Vector<T> logit_gradient(const solo::MaskSlope<T>& a, const LaneThreefry& generator, FloatWords places,
                                     Vector<T> logit, Vector<T> weight, const T* products, std::ptrdiff_t stride,
-                                    int samples, Vector<T> start) {
+                                    int samples, Vector<T> start, Vector<T> far) {
   const Tag<T> d;
   const auto one = hn::Set(d, T{1});
-  const auto is_near = hn::Lt(hn::Abs(logit), hn::Set(d, static_cast<T>(solo::kFarLogit)));
+  const auto is_near = hn::Lt(hn::Abs(logit), far);
   if (hn::AllFalse(d, is_near)) {
     return start;
   }
@@ -152,223 +168,54 @@ HWY_INLINE Vector<T> logit_gradient(const solo::MaskSlope<T>& a, const LaneThree
   const auto reach = hn::IfThenElseZero(is_near, hn::Mul(weight, inverse_tau));
   auto sum = hn::Zero(d);
   // s (1 - s) of s = for / (for + against).
-  const auto add = [&](Vector<T> for_it, Vector<T> against, Vector<T> product) HWY_ATTR {
-    const auto inverse = inverse_of(hn::Add(for_it, against));
-    const auto slope = hn::Mul(hn::Mul(for_it, inverse), hn::Mul(against, inverse));
-    sum = fused(product, slope, sum);
+  const auto add = [&](Vector<T> for_it, Vector<T> against, Vector<T> product, Vector<T> inverse) HWY_ATTR {
+    sum = fused(product, hn::Mul(hn::Mul(for_it, inverse), hn::Mul(against, inverse)), sum);
   };
   if (a.deterministic) {
     auto product = hn::Zero(d);
     for (int sample = 0; sample < samples; ++sample) {
       product = hn::Add(product, hn::Load(d, products + sample * stride));
     }
-    add(one, exp_of(hn::Neg(near_logit<T>(hn::Mul(logit, inverse_tau)))), product);
+    const auto against = exp_of(hn::Neg(near_logit<T>(hn::Mul(logit, inverse_tau))));
+    add(one, against, product, inverse_of(hn::Add(one, against)));
     return fused(sum, reach, start);
   }
   const auto odds = exp_of(hn::Neg(near_logit<T>(logit)));
+  const auto weigh = [&](FloatWords word, Vector<T>& for_it, Vector<T>& against) HWY_ATTR {
+    Vector<T> rest;
+    uniforms_of(word, for_it, rest);
+    if (a.inverse_tau == T{1}) {
+      against = hn::Mul(rest, odds);
+    } else {
+      const auto noisy = hn::Add(logit, hn::Sub(log_of(for_it), log_of(rest)));
+      for_it = one;
+      against = exp_of(hn::Neg(near_logit<T>(hn::Mul(noisy, inverse_tau))));
+    }
+  };
   for (int sample = 0; sample < samples; sample += kDrawSamples) {
     FloatWords word[kDrawSamples];
     generator.draw(places, a.noise.step, solo::mask_use(a.noise, sample), word);
+    // Two samples share an inverse, that of the product of their denominators, which is neither too large nor too small
+    // for a float as long as logits are near.
     MODLAB_UNROLL
-    for (int offset = 0; offset < kDrawSamples; ++offset) {
-      if (sample + offset == samples) {
+    for (int offset = 0; offset < kDrawSamples; offset += 2) {
+      if (sample + offset >= samples) {
         break;
       }
-      const auto product = hn::Load(d, products + (sample + offset) * stride);
-      Vector<T> uniform, rest;
-      uniforms_of(word[offset], uniform, rest);
-      if (a.inverse_tau == T{1}) {
-        add(uniform, hn::Mul(rest, odds), product);
-      } else {
-        const auto noisy = hn::Add(logit, hn::Sub(log_of(uniform), log_of(rest)));
-        add(one, exp_of(hn::Neg(near_logit<T>(hn::Mul(noisy, inverse_tau)))), product);
+      const T* product = products + (sample + offset) * stride;
+      Vector<T> for_it[2], against[2];
+      weigh(word[offset], for_it[0], against[0]);
+      weigh(word[offset + 1], for_it[1], against[1]);
+      const auto one_sum = hn::Add(for_it[0], against[0]);
+      const auto other_sum = hn::Add(for_it[1], against[1]);
+      const auto inverse = inverse_of(hn::Mul(one_sum, other_sum));
+      add(for_it[0], against[0], hn::Load(d, product), hn::Mul(inverse, other_sum));
+      if (sample + offset + 1 < samples) {
+        add(for_it[1], against[1], hn::Load(d, product + stride), hn::Mul(inverse, one_sum));
       }
     }
   }
   return fused(sum, reach, start);
-}
-
-// What a logit's gradient begins with, in some units of which the last may be padding.
-template <typename T>
-HWY_INLINE Vector<T> alpha_of(const solo::MaskSlope<T>& a, int unit, int units) {
-  const Tag<T> d;
-  return hn::IfThenElseZero(hn::FirstN(d, static_cast<std::size_t>(std::max(units - unit, 0))), hn::Set(d, a.alpha));
-}
-
-// Where a tile of gradients finds its numbers: kMaskTile inputs by vectors of units that lie side by side, of two panels
-// where a vector is a panel, otherwise of one.
-template <typename T>
-struct GradientTile {
-  const T* x;        // of the first input, in the first block
-  const T* dy_rows;  // of the first vector, in the first block
-  std::ptrdiff_t x_block, dy_block, dy_stride;
-  std::ptrdiff_t at, stride;  // of the first input and vector among the weights, and from vector to vector
-
-  HWY_INLINE GradientTile(const solo::MaskedGradient<T>& a, int input, int unit) {
-    constexpr int kPad = solo::kUnitPad;
-    const auto lanes = static_cast<int>(hn::Lanes(Tag<T>()));
-    const std::ptrdiff_t width = a.blocks.width;
-    x = a.x + input * width;
-    dy_rows = a.dy_rows + unit / kPad * width * kPad + unit % kPad;
-    x_block = solo::padded(a.weights.inputs) * width;
-    dy_block = solo::padded(a.weights.units) * width;
-    dy_stride = lanes == kPad ? width * kPad : lanes;
-    at = unit / kPad * a.weights.panel_size() + static_cast<std::ptrdiff_t>(input) * kPad + unit % kPad;
-    stride = lanes == kPad ? a.weights.panel_size() : lanes;
-  }
-  std::ptrdiff_t place(int input, int vector) const { return at + input * solo::kUnitPad + vector * stride; }
-
-  // Adds what the rows of a sample give.
-  template <int kVectors>
-  HWY_INLINE void add(const solo::RowBlocks& blocks, int sample, Vector<T> (&sums)[kMaskTile][kVectors]) const {
-    for_blocks(blocks, sample, [&](std::ptrdiff_t block) HWY_ATTR {
-      add_products<T, kMaskTile, kVectors>(x + block * x_block, 1, blocks.width, dy_rows + block * dy_block,
-                                           solo::kUnitPad, dy_stride, blocks.width, sums);
-    });
-  }
-};
-
-template <typename T, int kVectors>
-HWY_INLINE void weight_gradient_tile(const solo::MaskedGradient<T>& a, int input, int unit) {
-  const Tag<T> d;
-  const GradientTile<T> tile(a, input, unit);
-  Vector<T> sums[kMaskTile][kVectors];
-  MODLAB_UNROLL
-  for (int i = 0; i < kMaskTile; ++i) {
-    MODLAB_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      sums[i][v] = a.add ? hn::Load(d, a.gradients + tile.place(i, v)) : hn::Zero(d);
-    }
-  }
-  for (int sample = 0; sample < a.blocks.samples; ++sample) {
-    tile.add(a.blocks, sample, sums);
-  }
-  MODLAB_UNROLL
-  for (int i = 0; i < kMaskTile; ++i) {
-    MODLAB_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      hn::Store(sums[i][v], d, a.gradients + tile.place(i, v));
-    }
-  }
-}
-
-template <typename T, int kVectors>
-HWY_INLINE void logit_gradient_tile(const solo::MaskedGradient<T>& a, const LaneThreefry& generator, int input,
-                                    int unit, T* HWY_RESTRICT products) {
-  const Tag<T> d;
-  const auto lanes = static_cast<int>(hn::Lanes(d));
-  const int inputs = a.weights.inputs;
-  const GradientTile<T> tile(a, input, unit);
-  const std::ptrdiff_t tile_size = kMaskTile * kVectors * lanes;
-  for (int sample = 0; sample < a.blocks.samples; ++sample) {
-    Vector<T> sums[kMaskTile][kVectors];
-    MODLAB_UNROLL
-    for (int i = 0; i < kMaskTile; ++i) {
-      MODLAB_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        sums[i][v] = hn::Zero(d);
-      }
-    }
-    tile.add(a.blocks, sample, sums);
-    MODLAB_UNROLL
-    for (int i = 0; i < kMaskTile; ++i) {
-      MODLAB_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        hn::Store(sums[i][v], d, products + sample * tile_size + (i * kVectors + v) * lanes);
-      }
-    }
-  }
-  for (int i = 0; i < std::min(kMaskTile, inputs - input); ++i) {
-    for (int v = 0; v < kVectors; ++v) {
-      const std::ptrdiff_t at = tile.place(i, v);
-      const int first_unit = unit + v * lanes;
-      const auto start = a.add ? hn::Load(d, a.gradients + at) : alpha_of(a.slope, first_unit, a.weights.units);
-      const auto gradient = logit_gradient<T>(
-          a.slope, generator, places_of(first_unit, inputs, input + i), hn::Load(d, a.slope.logits + at),
-          hn::Load(d, a.weights.values + at), products + (i * kVectors + v) * lanes, tile_size, a.blocks.samples, start);
-      hn::Store(gradient, d, a.gradients + at);
-    }
-  }
-}
-
-template <typename T, int kVectors>
-HWY_INLINE void gradient_of_units(const solo::MaskedGradient<T>& a, const LaneThreefry& generator, int unit) {
-  alignas(64) T products[static_cast<std::size_t>(solo::kMostSamples) * kMaskTile * kVectors * hn::MaxLanes(Tag<T>())];
-  for (int input = 0; input < a.weights.inputs; input += kMaskTile) {
-    if (a.slope.logits == nullptr) {
-      weight_gradient_tile<T, kVectors>(a, input, unit);
-    } else {
-      logit_gradient_tile<T, kVectors>(a, generator, input, unit, products);
-    }
-  }
-}
-
-template <typename T>
-void masked_gradient(const solo::MaskedGradient<T>& a) {
-  const auto lanes = static_cast<int>(hn::Lanes(Tag<T>()));
-  const LaneThreefry generator = generator_of(a.slope.noise.key);
-  const int last = a.last_panel * solo::kUnitPad;
-  int unit = a.first_panel * solo::kUnitPad;
-  for (; unit + 2 * lanes <= last; unit += 2 * lanes) {
-    gradient_of_units<T, 2>(a, generator, unit);
-  }
-  if (unit < last) {
-    gradient_of_units<T, 1>(a, generator, unit);
-  }
-}
-
-template <typename T>
-void one_hot_gradient(const solo::OneHotGradient<T>& a) {
-  const Tag<T> d;
-  const auto lanes = static_cast<int>(hn::Lanes(d));
-  constexpr int kPad = solo::kUnitPad;
-  const LaneThreefry generator = generator_of(a.slope.noise.key);
-  const int inputs = a.weights.inputs;
-  const int width = a.blocks.width;
-  const bool of_weights = a.slope.logits == nullptr;
-  const std::ptrdiff_t above = static_cast<std::ptrdiff_t>(solo::padded(a.weights.units)) * width;
-  const std::ptrdiff_t stride = static_cast<std::ptrdiff_t>(inputs) * kPad;
-  for (int panel = a.first_panel; panel < a.last_panel; ++panel) {
-    const std::ptrdiff_t panel_at = panel * a.weights.panel_size();
-    if (of_weights && a.add) {
-      std::copy_n(a.gradients + panel_at, stride, a.room);
-    } else {
-      std::fill_n(a.room, of_weights ? stride : a.blocks.samples * stride, T{0});
-    }
-    for (int block = 0; block < a.blocks.count(); ++block) {
-      const int sample = of_weights ? 0 : block / a.blocks.each % a.blocks.samples;
-      const std::uint16_t* active = a.x.inputs + static_cast<std::ptrdiff_t>(block) * width * a.x.active;
-      const T* dy = a.dy_rows + block * above + static_cast<std::ptrdiff_t>(panel) * kPad * width;
-      for (int row = 0; row < width; ++row, active += a.x.active, dy += kPad) {
-        for (int place = 0; place < a.x.active; ++place) {
-          if (active[place] == a.x.none) {
-            continue;
-          }
-          T* sum = a.room + sample * stride + static_cast<std::ptrdiff_t>(active[place]) * kPad;
-          MODLAB_UNROLL
-          for (int lane = 0; lane < kPad; lane += lanes) {
-            hn::Store(hn::Add(hn::Load(d, sum + lane), hn::Load(d, dy + lane)), d, sum + lane);
-          }
-        }
-      }
-    }
-    if (of_weights) {
-      std::copy_n(a.room, stride, a.gradients + panel_at);
-      continue;
-    }
-    for (int input = 0; input < inputs; ++input) {
-      for (int lane = 0; lane < kPad; lane += lanes) {
-        const int unit = panel * kPad + lane;
-        const std::ptrdiff_t at = panel_at + static_cast<std::ptrdiff_t>(input) * kPad + lane;
-        const auto start = a.add ? hn::Load(d, a.gradients + at) : alpha_of(a.slope, unit, a.weights.units);
-        hn::Store(logit_gradient<T>(a.slope, generator, places_of(unit, inputs, input),
-                                    hn::Load(d, a.slope.logits + at), hn::Load(d, a.weights.values + at),
-                                    a.room + static_cast<std::ptrdiff_t>(input) * kPad + lane, stride,
-                                    a.blocks.samples, start),
-                  d, a.gradients + at);
-      }
-    }
-  }
 }
 
 }  // namespace modlab::engine::HWY_NAMESPACE

@@ -7,6 +7,7 @@
 
 #include "engine/solo/digits-inl.h"
 #include "engine/solo/mask_draw-inl.h"
+#include "engine/solo/mask_gradient-inl.h"
 #include "engine/solo/masked-inl.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -11,8 +11,8 @@
 // sample has rows of the batch of its own. Without masks they train the weights themselves.
 //
 // A mask's bit is used for a few vectors of rows only, so a product must not spend time on it: weights lie in panels of
-// kUnitPad neighbouring units, [panel][input][unit], and rows in blocks, [block][unit][row]. A product copies a piece of
-// a panel under a sample's bits into the first cache level, and takes its numbers as factors of vectors of rows. The
+// kUnitPad neighbouring units, [panel][input][unit], and rows in blocks, [block][unit][row]. A product copies a piece
+// of a panel under a sample's bits into the first cache level, and takes its numbers as factors of vectors of rows. The
 // same does for sums over inputs and for sums over units, and nothing is turned. Inputs are padded to a multiple of
 // kInputPad and units to one of kUnitPad; padding stays zero.
 namespace modlab::engine::solo {
@@ -23,9 +23,11 @@ constexpr int padded_inputs(int inputs) { return (inputs + kInputPad - 1) / kInp
 inline constexpr int kMostSamples = 32;
 constexpr int panel_count(int units) { return padded(units) / kUnitPad; }
 
-// Logits beyond this count as if they were there: a uniform number of 31 bits never comes near them, so that a bit is
-// always 0 or always 1; and the slope, at most e^-18 then, counts as zero.
-inline constexpr double kFarLogit = 40;
+// A logit farther than this from 0 (times tau, where that is larger than 1) has no slope: on average it would be less
+// than 3e-12. Most logits of a trained mask are that far down, and what leads nowhere is not computed.
+inline constexpr double kFarLogit = 30;
+// Below this a bit is never 1: a uniform number has 31 bits.
+inline constexpr double kNeverLogit = -22;
 
 // How the rows of a batch are cut: block b of a step belongs to sample b / each, and the blocks of one time step follow
 // those of the one before.
@@ -96,7 +98,8 @@ struct MaskedForward {
   int first_panel, last_panel;
 };
 
-// dx = start + dy W' of kUnitPad neighbouring inputs, zeroed where the activation x came out of a ReLU at zero.
+// dx = start + dy W' of the inputs [first, last), multiples of kUnitPad or the end, zeroed where the activation x came
+// out of a ReLU at zero.
 template <typename T>
 struct MaskedInputGradient {
   MaskedWeights<T> weights;
@@ -105,7 +108,7 @@ struct MaskedInputGradient {
   const T* start;  // or null: zero
   const T* x;      // null: no ReLU below
   T* dx;
-  int first_input;
+  int first_input, last_input;
 };
 
 // What gradients are asked for: those of the weights, or those of the logits with draws made once more.
@@ -125,8 +128,9 @@ struct MaskedGradient {
   const T* x;
   const T* dy_rows;  // [block][panel][row][kUnitPad]
   MaskSlope<T> slope;
-  T* gradients;  // like the weights
-  bool add;      // to what is there, instead of beginning with alpha
+  T* gradients;    // like the weights
+  T* weight_sums;  // beside those of logits: the weights' own, under the bits, are added to it; or null
+  bool add;        // to what is there, instead of beginning with alpha
   int first_panel, last_panel;
 };
 
@@ -154,6 +158,7 @@ struct OneHotGradient {
   const T* dy_rows;
   MaskSlope<T> slope;
   T* gradients;
+  T* weight_sums;
   T* room;  // [sample][input][kUnitPad] for one panel
   bool add;
   int first_panel, last_panel;

@@ -66,7 +66,7 @@ DigitMaskTrainer::DigitMaskTrainer(models::DigitNetwork& network, std::vector<st
     throw ConfigError(fmt::format("a step draws from 1 to {} masks, not {}", solo::kMostSamples, settings.samples));
   }
   if (settings.clip_what == MaskClip::kPublished) {
-    throw ConfigError("the published clipping is not there for networks of this size; clip the logits");
+    weight_gradients_.resize(network.panels().size());
   }
   const models::PanelLayout& panels = network.panels();
   masks_.samples = settings.samples;
@@ -133,9 +133,10 @@ double DigitMaskTrainer::step(std::span<const DigitBatch> passes) {
                                  .noise = noise(0, call),
                                  .deterministic = settings_.sampler == MaskSampler::kDeterministic,
                                  .inverse_tau = static_cast<float>(1 / settings_.tau),
-                                 .alpha = static_cast<float>(settings_.alpha)}});
+                                 .alpha = static_cast<float>(settings_.alpha)},
+                       .weight_sums = weight_gradients_.empty() ? nullptr : weight_gradients_.data()});
   }
-  optimizer_.update(logits_, gradients_);
+  optimizer_.update(logits_, gradients_, weight_gradients_.empty() ? nullptr : &weight_gradients_);
   ++steps_;
   return loss / count;
 }

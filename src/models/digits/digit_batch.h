@@ -12,9 +12,9 @@ inline constexpr int kDigitClasses = 10;
 // multiplying.
 struct DigitBatch {
   int rows = 0;
-  int steps = 1;   // how often the network is shown something: 1, or the time steps of an LSTM
-  int active = 0;  // inputs that are 1 at a step, at most
-  int groups = 0;  // of ten outputs each, one for every class of a digit
+  int steps = 1;                      // how often the network is shown something: 1, or the time steps of an LSTM
+  int active = 0;                     // inputs that are 1 at a step, at most
+  int groups = 0;                     // of ten outputs each, one for every class of a digit
   std::vector<std::uint16_t> inputs;  // [row][step][active]: which inputs are 1; kNoInput where there are fewer
   std::vector<std::uint8_t> digits;   // [row][group]: the digit that is right
   std::vector<std::uint8_t> counts;   // [group]: whether it counts in the loss

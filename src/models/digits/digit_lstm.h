@@ -96,14 +96,13 @@ class DigitLstm : public DigitNetworkOf<T> {
       }
       Base::share(blocks.count(), [&](int block) {
         const std::size_t place = block * Base::block_size(state());
-        Base::kernels_.cell_forward(
-            {.gates = gates + block * Base::block_size(gate_units()),
-             .before = step == 0 ? nullptr : at(layer.memory, step - 1, state()) + place,
-             .memory = at(layer.memory, step, state()) + place,
-             .told = at(layer.told, step, state()) + place,
-             .hidden = at(layer.hidden, step, state()) + place,
-             .width = blocks.width,
-             .units = state()});
+        Base::kernels_.cell_forward({.gates = gates + block * Base::block_size(gate_units()),
+                                     .before = step == 0 ? nullptr : at(layer.memory, step - 1, state()) + place,
+                                     .memory = at(layer.memory, step, state()) + place,
+                                     .told = at(layer.told, step, state()) + place,
+                                     .hidden = at(layer.hidden, step, state()) + place,
+                                     .width = blocks.width,
+                                     .units = state()});
       });
     }
   }
@@ -131,15 +130,14 @@ class DigitLstm : public DigitNetworkOf<T> {
       Base::share(blocks.count(), [&](int block) {
         const std::size_t place = block * Base::block_size(state());
         const std::size_t gate_place = block * Base::block_size(gate_units());
-        Base::kernels_.cell_backward(
-            {.gates = at(layer.gates, step, gate_units()) + gate_place,
-             .before = step == 0 ? nullptr : at(layer.memory, step - 1, state()) + place,
-             .told = at(layer.told, step, state()) + place,
-             .dhidden = at(layer.dhidden, step, state()) + place,
-             .dmemory = dmemory_.data() + place,
-             .d = at(layer.dgates, step, gate_units()) + gate_place,
-             .width = blocks.width,
-             .units = state()});
+        Base::kernels_.cell_backward({.gates = at(layer.gates, step, gate_units()) + gate_place,
+                                      .before = step == 0 ? nullptr : at(layer.memory, step - 1, state()) + place,
+                                      .told = at(layer.told, step, state()) + place,
+                                      .dhidden = at(layer.dhidden, step, state()) + place,
+                                      .dmemory = dmemory_.data() + place,
+                                      .d = at(layer.dgates, step, gate_units()) + gate_place,
+                                      .width = blocks.width,
+                                      .units = state()});
       });
       if (step > 0) {
         T* before = at(layer.dhidden, step - 1, state());

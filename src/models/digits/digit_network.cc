@@ -23,10 +23,6 @@ solo::RowBlocks cut_rows(int rows, int samples) {
   return {.width = width, .samples = samples, .each = (each + width - 1) / width, .times = 1};
 }
 
-// Panels that a task takes: a tile of gradients is two of them wide.
-constexpr int kTaskPanels = 2;
-int task_count(int panels) { return (panels + kTaskPanels - 1) / kTaskPanels; }
-
 }  // namespace
 
 template <typename T>
@@ -149,19 +145,25 @@ solo::MaskedWeights<T> DigitNetworkOf<T>::weights_of(std::size_t tensor) const {
 }
 
 template <typename T>
-solo::MaskSlope<T> DigitNetworkOf<T>::slope_of(std::size_t tensor, const DigitGradient<T>& gradient) const {
-  solo::MaskSlope<T> slope = gradient.slope;
-  if (slope.logits != nullptr) {
-    slope.logits += panels_[tensor].offset;
+auto DigitNetworkOf<T>::asked_of(std::size_t tensor, const DigitGradient<T>& gradient) const -> Asked {
+  const std::size_t offset = panels_[tensor].offset;
+  T* sums = gradient.weight_sums == nullptr ? nullptr : gradient.weight_sums + offset;
+  if (gradient.wanted[tensor] == 0) {
+    return {.gradients = sums, .weight_sums = nullptr, .slope = {}, .add = true};
   }
-  slope.noise.tensor = static_cast<std::uint32_t>(tensor);
-  return slope;
+  Asked asked = {
+      .gradients = gradient.values + offset, .weight_sums = sums, .slope = gradient.slope, .add = gradient.add};
+  if (asked.slope.logits != nullptr) {
+    asked.slope.logits += offset;
+  }
+  asked.slope.noise.tensor = static_cast<std::uint32_t>(tensor);
+  return asked;
 }
 
 template <typename T>
 void DigitNetworkOf<T>::multiply(std::size_t tensor, const RowBlocks& blocks, const T* x, const T* bias, const T* start,
                                  T* y, bool relu) const {
-  share(panels_[tensor].panels(), [&](int panel) {
+  share_stretches(panels_[tensor].panels(), [&](int first, int last) {
     kernels_.forward({.weights = weights_of(tensor),
                       .blocks = blocks,
                       .x = x,
@@ -169,37 +171,38 @@ void DigitNetworkOf<T>::multiply(std::size_t tensor, const RowBlocks& blocks, co
                       .start = start,
                       .y = y,
                       .relu = relu,
-                      .first_panel = panel,
-                      .last_panel = panel + 1});
+                      .first_panel = first,
+                      .last_panel = last});
   });
 }
 
 template <typename T>
 void DigitNetworkOf<T>::gather(std::size_t tensor, const RowBlocks& blocks, const std::uint16_t* inputs, const T* bias,
                                T* y, bool relu) const {
-  share(panels_[tensor].panels(), [&](int panel) {
+  share_stretches(panels_[tensor].panels(), [&](int first, int last) {
     kernels_.one_hot_forward({.weights = weights_of(tensor),
                               .blocks = blocks,
                               .x = {inputs, active_, kNoInput},
                               .bias = bias,
                               .y = y,
                               .relu = relu,
-                              .first_panel = panel,
-                              .last_panel = panel + 1});
+                              .first_panel = first,
+                              .last_panel = last});
   });
 }
 
 template <typename T>
 void DigitNetworkOf<T>::multiply_back(std::size_t tensor, const RowBlocks& blocks, const T* dy, const T* start,
                                       const T* x, T* dx) const {
-  share(solo::panel_count(panels_[tensor].inputs), [&](int part) {
+  share_stretches(solo::panel_count(panels_[tensor].inputs), [&](int first, int last) {
     kernels_.input_gradient({.weights = weights_of(tensor),
                              .blocks = blocks,
                              .dy = dy,
                              .start = start,
                              .x = x,
                              .dx = dx,
-                             .first_input = part * solo::kUnitPad});
+                             .first_input = first * solo::kUnitPad,
+                             .last_input = last * solo::kUnitPad});
   });
 }
 
@@ -215,61 +218,66 @@ void DigitNetworkOf<T>::turn(const RowBlocks& blocks, int units, const T* dy) {
 template <typename T>
 void DigitNetworkOf<T>::add_gradient(std::size_t tensor, const RowBlocks& blocks, const T* x,
                                      const DigitGradient<T>& gradient, int first_block) const {
-  if (gradient.wanted[tensor] == 0) {
+  const Asked asked = asked_of(tensor, gradient);
+  if (asked.gradients == nullptr) {
     return;
   }
   const Place& place = panels_[tensor];
-  share(task_count(place.panels()), [&](int task) {
+  share_stretches(place.panels(), [&](int first, int last) {
     kernels_.gradient({.weights = weights_of(tensor),
                        .blocks = blocks,
                        .x = x,
                        .dy_rows = dy_rows_.data() + first_block * block_size(place.units),
-                       .slope = slope_of(tensor, gradient),
-                       .gradients = gradient.values + place.offset,
-                       .add = gradient.add,
-                       .first_panel = task * kTaskPanels,
-                       .last_panel = std::min((task + 1) * kTaskPanels, place.panels())});
+                       .slope = asked.slope,
+                       .gradients = asked.gradients,
+                       .weight_sums = asked.weight_sums,
+                       .add = asked.add,
+                       .first_panel = first,
+                       .last_panel = last});
   });
 }
 
 template <typename T>
 void DigitNetworkOf<T>::add_one_hot_gradient(std::size_t tensor, const RowBlocks& blocks, const std::uint16_t* inputs,
                                              const DigitGradient<T>& gradient) const {
-  if (gradient.wanted[tensor] == 0) {
+  const Asked asked = asked_of(tensor, gradient);
+  if (asked.gradients == nullptr) {
     return;
   }
   const Place& place = panels_[tensor];
   const std::size_t room = static_cast<std::size_t>(blocks.samples) * place.inputs * solo::kUnitPad;
-  share(task_count(place.panels()), [&](int task) {
+  share_stretches(place.panels(), [&](int first, int last) {
     AlignedVector<T> sums(room);
     kernels_.one_hot_gradient({.weights = weights_of(tensor),
                                .blocks = blocks,
                                .x = {inputs, active_, kNoInput},
                                .dy_rows = dy_rows_.data(),
-                               .slope = slope_of(tensor, gradient),
-                               .gradients = gradient.values + place.offset,
+                               .slope = asked.slope,
+                               .gradients = asked.gradients,
+                               .weight_sums = asked.weight_sums,
                                .room = sums.data(),
-                               .add = gradient.add,
-                               .first_panel = task * kTaskPanels,
-                               .last_panel = std::min((task + 1) * kTaskPanels, place.panels())});
+                               .add = asked.add,
+                               .first_panel = first,
+                               .last_panel = last});
   });
 }
 
 template <typename T>
 void DigitNetworkOf<T>::add_bias_gradient(std::size_t tensor, const RowBlocks& blocks,
                                           const DigitGradient<T>& gradient) const {
-  if (gradient.wanted[tensor] == 0) {
+  const Asked asked = asked_of(tensor, gradient);
+  if (asked.gradients == nullptr) {
     return;
   }
   const Place& place = panels_[tensor];
   for (int panel = 0; panel < place.panels(); ++panel) {
     kernels_.row_sums({.dy_rows = dy_rows_.data(),
-                       .sums = gradient.values + place.offset + static_cast<std::size_t>(panel) * solo::kUnitPad,
+                       .sums = asked.gradients + static_cast<std::size_t>(panel) * solo::kUnitPad,
                        .blocks = blocks.count(),
                        .width = blocks.width,
                        .panels = place.panels(),
                        .panel = panel,
-                       .add = gradient.add});
+                       .add = asked.add});
   }
 }
 

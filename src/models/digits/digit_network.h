@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <vector>
@@ -26,8 +27,11 @@ struct DigitGradient {
   T* values = nullptr;               // in panels
   std::vector<std::uint8_t> wanted;  // by tensor
   bool add = false;                  // to what is there
-  // With logits (in panels, all tensors): their gradients instead of the weights'. Its noise says which tensor by itself.
+  // With logits (in panels, all tensors): their gradients instead of the weights'. Its noise says which tensor by
+  // itself.
   engine::solo::MaskSlope<T> slope = {};
+  // With logits: here the gradients of all weights and biases are added; or null.
+  T* weight_sums = nullptr;
 };
 
 // A network on one-hot digits, one at a time on the threads of a team, with its weights and activations.
@@ -76,8 +80,14 @@ class DigitNetworkOf {
     });
   }
 
-  // Products of one tensor with all blocks, and gradients, shared among the team. `inputs`: of the steps from `first`
-  // on.
+  // Calls work(first, last) for stretches of [0, count) that the team shares; where they end makes no difference.
+  template <typename Work>
+  void share_stretches(int count, const Work& work) const {
+    const int parts = std::min(count, team_.threads());
+    share(parts, [&](int part) { work(count * part / parts, count * (part + 1) / parts); });
+  }
+
+  // Products of one tensor with all blocks, and gradients, shared among the team.
   void multiply(std::size_t tensor, const RowBlocks& blocks, const T* x, const T* bias, const T* start, T* y,
                 bool relu) const;
   void gather(std::size_t tensor, const RowBlocks& blocks, const std::uint16_t* inputs, const T* bias, T* y,
@@ -120,7 +130,14 @@ class DigitNetworkOf {
  private:
   void begin(const DigitBatch& batch, int first_row, int rows, const DigitMasks& masks);
   engine::solo::MaskedWeights<T> weights_of(std::size_t tensor) const;
-  engine::solo::MaskSlope<T> slope_of(std::size_t tensor, const DigitGradient<T>& gradient) const;
+  // What is asked of one tensor: nothing, its own gradient, or no more than to add the weights' to the sums.
+  struct Asked {
+    T* gradients = nullptr;  // null: nothing
+    T* weight_sums = nullptr;
+    engine::solo::MaskSlope<T> slope = {};
+    bool add = false;
+  };
+  Asked asked_of(std::size_t tensor, const DigitGradient<T>& gradient) const;
 
   std::vector<int> read_of_group_;
   AlignedVector<T> digits_;  // [read][block][group][row]

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/stopwatch.h"
+#include "engine/kernels/kernels.h"
+#include "models/digits/digit_shape.h"
+
+namespace modlab::bench {
+
+// A network on two-digit addition and multiplication whose masks, and weights, are trained.
+struct MaskWork {
+  std::string name;
+  models::DigitShape shape;
+  int steps = 10;  // that are timed
+};
+inline constexpr int kMaskRows = 128;  // of a batch
+inline constexpr int kMaskSamples = 4;
+inline constexpr int kShownSteps = 3;  // of an LSTM
+
+// The published networks but the widest, smaller ones first.
+std::vector<MaskWork> mask_work();
+
+// As many multiply-adds backward to the inputs and to the weights as forward, two FLOPs each; every input counts, and
+// every step of an LSTM. Drawing masks counts nothing.
+double mask_step_flops(const MaskWork& work);
+
+// The best time of a step, data given; the loss of the last.
+struct MaskTiming {
+  SpentTime step;
+  double loss = 0;
+};
+MaskTiming time_mask_steps(const MaskWork& work, int samples, int threads, const engine::Kernels<float>& kernels);
+MaskTiming time_weight_steps(const MaskWork& work, int threads, const engine::Kernels<float>& kernels);
+
+}  // namespace modlab::bench

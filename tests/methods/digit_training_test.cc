@@ -1,0 +1,158 @@
+#include "methods/mask/digit_training.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/errors.h"
+#include "models/digit_batches.h"
+
+namespace modlab::methods {
+namespace {
+
+using models::DigitBatch;
+using models::DigitNetwork;
+using test::DigitCase;
+
+struct Trained {
+  std::vector<float> weights, logits;
+  std::vector<double> losses;
+
+  bool operator==(const Trained&) const = default;
+};
+
+std::vector<std::uint8_t> matrices(const DigitNetwork& network) {
+  std::vector<std::uint8_t> found;
+  for (const engine::Tensor& tensor : network.layout().tensors) {
+    found.push_back(tensor.shape.size() > 1 ? 1 : 0);
+  }
+  return found;
+}
+
+std::unique_ptr<DigitNetwork> make_network(const models::DigitShape& shape, const std::string& target, Team& team) {
+  auto network = models::make_digit_network<float>(shape, engine::solo::masked_kernels_for(target), team);
+  network->load(models::initial_digit_parameters(shape, 3));
+  return network;
+}
+
+Trained train(const DigitCase& of, const DigitMaskTraining& settings, const std::string& target, int threads) {
+  Team team(threads);
+  const auto network = make_network(of.shape, target, team);
+  const std::vector<DigitBatch> passes = {of.batch, of.batch};
+  Trained trained;
+  DigitWeightTrainer weights(*network, {.lr = 1e-2, .clip = 0.5}, team, engine::kernels_for(target));
+  for (int step = 0; step < 3; ++step) {
+    trained.losses.push_back(weights.step(passes));
+  }
+  trained.weights = network->save();
+  const std::vector<float> initial(network->layout().count, 1.0F);
+  DigitMaskTrainer masks(*network, matrices(*network), initial, settings, team, engine::kernels_for(target));
+  for (int step = 0; step < 3; ++step) {
+    trained.losses.push_back(masks.step(passes));
+  }
+  EXPECT_EQ(network->save(), trained.weights) << "weights stay as they are";
+  trained.logits = masks.logits();
+  return trained;
+}
+
+TEST(DigitTrainingTest, TheSameBitsOnEveryTargetAndAnyNumberOfThreads) {
+  for (const DigitCase& of : test::digit_cases()) {
+    for (const int samples : {1, 4}) {
+      DigitMaskTraining settings = {.samples = samples, .lr = 0.1, .alpha = 1e-3, .clip = 0.1, .seed = 5};
+      settings.tau = samples == 1 ? 0.7 : 1;
+      settings.clip_what = samples == 1 ? MaskClip::kLogits : MaskClip::kPublished;
+      const Trained first = train(of, settings, engine::supported_targets().front(), 1);
+      for (const std::string& target : engine::supported_targets()) {
+        for (const int threads : {1, 2, 3}) {
+          EXPECT_EQ(train(of, settings, target, threads), first) << of.name << " " << target << " " << threads;
+        }
+      }
+    }
+  }
+}
+
+TEST(DigitTrainingTest, TrainingLearns) {
+  for (const DigitCase& of : test::digit_cases()) {
+    Team team(1);
+    const auto network = make_network(of.shape, engine::supported_targets().front(), team);
+    DigitWeightTrainer weights(*network, {.lr = 1e-2}, team, engine::kernels_for(engine::supported_targets().front()));
+    const double first = weights.step({&of.batch, 1});
+    double last = 0;
+    for (int step = 0; step < 60; ++step) {
+      last = weights.step({&of.batch, 1});
+    }
+    EXPECT_LT(last, 0.7 * first) << of.name;
+  }
+}
+
+// Without weights nothing but the penalty moves a logit: by lr at the first step, and lr a / (a + epsilon) at all.
+TEST(DigitTrainingTest, ThePenaltyAloneMovesLogitsDown) {
+  Team team(1);
+  const DigitCase of = test::digit_cases().front();
+  const auto network = make_network(of.shape, "scalar", team);
+  network->load(std::vector<float>(network->layout().count));
+  constexpr double kAlpha = 7.8125e-7;
+  DigitMaskTrainer masks(*network, matrices(*network), std::vector<float>(network->layout().count, 2.0F),
+                         {.lr = 1e-2, .alpha = kAlpha}, team, engine::kernels_for("scalar"));
+  for (int step = 1; step <= 5; ++step) {
+    masks.step({&of.batch, 1});
+    const std::vector<float> logits = masks.logits();
+    for (const engine::Tensor& tensor : network->layout().tensors) {
+      const double expected = tensor.shape.size() > 1 ? 2 - step * 1e-2 * kAlpha / (kAlpha + 1e-8) : 2;
+      EXPECT_NEAR(logits[tensor.offset], expected, 2e-6) << tensor.name;
+      EXPECT_NEAR(logits[tensor.offset + tensor.count - 1], expected, 2e-6) << tensor.name;
+    }
+  }
+}
+
+// Logits far down draw nothing and have no slope: nothing that is not a number, and only the penalty moves them.
+TEST(DigitTrainingTest, LogitsFarAway) {
+  Team team(1);
+  for (const DigitCase& of : test::digit_cases()) {
+    for (const float logit : {-200.0F, 200.0F}) {
+      const auto network = make_network(of.shape, "scalar", team);
+      DigitMaskTrainer masks(*network, matrices(*network), std::vector<float>(network->layout().count, logit),
+                             {.samples = 2, .lr = 1e-2, .alpha = 0}, team, engine::kernels_for("scalar"));
+      EXPECT_TRUE(std::isfinite(masks.step({&of.batch, 1})));
+      for (const float now : masks.logits()) {
+        EXPECT_EQ(now, logit);
+      }
+    }
+  }
+}
+
+TEST(DigitOptimizerTest, ClipsByTheLength) {
+  engine::Layout layout;
+  layout.add("weight", {1, 1}, engine::Rate::kFunctional, 1, 1);
+  layout.add("other", {1, 2}, engine::Rate::kFunctional, 2, 1);
+  const models::PanelLayout panels(layout);
+  Team team(1);
+  DigitOptimizer optimizer(panels, {1, 0}, 0.5, 1, team, engine::kernels_for("scalar"));
+  AlignedVector<float> parameters = panels.arranged<float>(std::vector<float>{1, 1, 1});
+  AlignedVector<float> gradients(panels.size());
+  AlignedVector<float> other = panels.arranged<float>(std::vector<float>{0, 3, 4});
+  optimizer.update(parameters, gradients, &other);
+  EXPECT_NEAR(panels.in_order<double>(other)[1], 3 * 0.19999996, 1e-7);
+  EXPECT_NEAR(panels.in_order<double>(other)[2], 4 * 0.19999996, 1e-7);
+  // Adam's first step: -lr g / (|g| + epsilon).
+  gradients = panels.arranged<float>(std::vector<float>{1e-7F, 0, 0});
+  DigitOptimizer fresh(panels, {1, 0}, 0.5, 1, team, engine::kernels_for("scalar"));
+  fresh.update(parameters, gradients);
+  EXPECT_NEAR(panels.in_order<double>(parameters)[0], 1 - 0.5 * 1e-7 / (1e-7 + 1e-8), 1e-6);
+  EXPECT_EQ(panels.in_order<double>(parameters)[1], 1);
+}
+
+TEST(DigitTrainingTest, RefusesWhatCannotBe) {
+  Team team(1);
+  const DigitCase of = test::digit_cases().front();
+  const auto network = make_network(of.shape, "scalar", team);
+  const std::vector<float> logits(network->layout().count, 2.0F);
+  const engine::Kernels<float>& kernels = engine::kernels_for("scalar");
+  EXPECT_THROW(DigitMaskTrainer(*network, matrices(*network), logits, {.samples = 0}, team, kernels), ConfigError);
+  EXPECT_THROW(DigitMaskTrainer(*network, {1, 1, 1, 1, 1, 1}, logits, {}, team, kernels), ConfigError);
+  DigitMaskTrainer masks(*network, matrices(*network), logits, {.samples = 5}, team, kernels);
+  EXPECT_THROW(masks.step({&of.batch, 1}), ConfigError);
+}
+
+}  // namespace
+}  // namespace modlab::methods
