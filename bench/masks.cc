@@ -4,6 +4,12 @@
 
 #include "core/random.h"
 #include "methods/mask/digit_training.h"
+#include "methods/mask/mask_block.h"
+#include "methods/mask/mask_target.h"
+#include "models/blueprint.h"
+#include "models/initial_weights.h"
+#include "models/table_data.h"
+#include "tasks/task_cache.h"
 
 namespace modlab::bench {
 namespace {
@@ -110,6 +116,39 @@ MaskTiming time_weight_steps(const MaskWork& work, int threads, const engine::Ke
   const auto network = make_network(work, team, kernels);
   methods::DigitWeightTrainer trainer(*network, {}, team, kernels);
   return time_steps(work, trainer);
+}
+
+double time_lane_mask_step(const engine::Kernels<float>& kernels) {
+  constexpr int kSteps = 200;
+  constexpr int kRounds = 5;
+  models::Blueprint blueprint;
+  blueprint.shape = models::MlpShape{{6, 36, 36, 36, 2}};
+  blueprint.layout = models::mlp_layout(std::get<models::MlpShape>(blueprint.shape));
+  blueprint.data = models::table_data(tasks::cached_task("depth2")->tasks.front());
+  methods::MaskSpec spec;
+  spec.batch_size = kMaskRows;
+  spec.samples = kMaskSamples;
+  spec.steps = kSteps;
+  const methods::MaskedParameters masked = methods::masked_parameters(blueprint.layout, spec);
+  const std::vector<float> weights = models::initial_parameters(blueprint.layout, models::Init::kTorch, 1);
+  const methods::MaskTarget target = methods::whole_target(*tasks::cached_task("depth2"));
+  std::vector<methods::MaskJob> jobs;
+  for (int lane = 0; lane < kernels.lanes; ++lane) {
+    jobs.push_back({.weights = &weights,
+                    .rows = target.rows,
+                    .outputs = target.outputs,
+                    .seed = static_cast<std::uint64_t>(lane),
+                    .beta = 1e-2});
+  }
+  const auto network = models::make_network<float>(blueprint, kernels);
+  SpentTime best;
+  for (int round = 0; round < kRounds; ++round) {
+    methods::MaskProgress progress;
+    const Stopwatch watch;
+    methods::train_mask_block(kernels, *network, blueprint.data, masked, spec, jobs, progress);
+    best.improve(watch.spent());
+  }
+  return best.processor / kSteps / kernels.lanes;
 }
 
 }  // namespace modlab::bench

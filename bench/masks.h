@@ -34,4 +34,8 @@ struct MaskTiming {
 MaskTiming time_mask_steps(const MaskWork& work, int samples, int threads, const engine::Kernels<float>& kernels);
 MaskTiming time_weight_steps(const MaskWork& work, int threads, const engine::Kernels<float>& kernels);
 
+// Masks over one small network (6-36-36-36-2 on depth 2), as many as there are lanes, with the same rows and samples:
+// seconds of one mask's step.
+double time_lane_mask_step(const engine::Kernels<float>& kernels);
+
 }  // namespace modlab::bench

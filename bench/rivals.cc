@@ -201,6 +201,18 @@ MaskRivalTiming time_mask_rival(const MaskWork& work, bool of_weights, bool tune
           report.value("blas", "?")};
 }
 
+double time_lane_mask_rival(int stack) {
+  const std::string command = fmt::format(
+      "MALLOC_MMAP_MAX_=0 {} {} {} --samples {} --batch {} --steps {} --stack {}", environment(), kPython,
+      quoted(MODLAB_SOURCE_DIR "/bench/rivals/mask_lanes.py"), kMaskSamples, kMaskRows, stack == 0 ? 200 : 20, stack);
+  const Output output = run(command + " 2>/dev/null");
+  const nlohmann::json report = nlohmann::json::parse(output.text, nullptr, false);
+  if (output.status != 0 || !report.is_object() || !report.contains("us_per_mask_step")) {
+    throw ConfigError(fmt::format("PyTorch did not finish its steps; `{}` shows why", command));
+  }
+  return 1e-6 * report.at("us_per_mask_step").get<double>();
+}
+
 SculptRivalTrial sculpt_rival(const SculptWork& work, int seed, std::optional<int> unit_steps) {
   const methods::SculptRun& spec = work.spec;
   const std::string command = fmt::format(

@@ -51,6 +51,8 @@ struct MaskRivalTiming {
   std::string blas;
 };
 MaskRivalTiming time_mask_rival(const MaskWork& work, bool of_weights, bool tuned);
+// Seconds of one mask's step in bench/rivals/mask_lanes.py: of one mask, as published, or of `stack` side by side.
+double time_lane_mask_rival(int stack);
 
 // One trial of bench/rivals/sculpt.py, or what it does with the first `unit_steps` unit steps alone. Throws ConfigError
 // if it fails.

@@ -147,6 +147,27 @@ ordered_json measure_mask_threads(const std::vector<MaskWork>& list, const engin
   return found;
 }
 
+// Many masks over one small network, a lane each.
+ordered_json measure_lanes(bool against_torch, const engine::Kernels<float>& kernels, bool quiet) {
+  const double ours = bench::time_lane_mask_step(kernels);
+  ordered_json found = {{"us", 1e6 * ours}};
+  std::string text =
+      fmt::format("\n6-36-36-36-2, {} masks on lanes: {:.1f} CPU us a mask and step", kernels.lanes, 1e6 * ours);
+  if (against_torch) {
+    const double one = bench::time_lane_mask_rival(0);
+    const double stacked = std::min(bench::time_lane_mask_rival(64), bench::time_lane_mask_rival(256));
+    found["one_us"] = 1e6 * one;
+    found["stacked_us"] = 1e6 * stacked;
+    text += fmt::format(
+        "; PyTorch one at a time {:.0f} ({:.0f} times), the better of 64 and 256 stacked {:.0f} ({:.1f} times)",
+        1e6 * one, one / ours, 1e6 * stacked, stacked / ours);
+  }
+  if (!quiet) {
+    fmt::print("{}.\n", text);
+  }
+  return found;
+}
+
 }  // namespace
 
 int bench_mask(const BenchRequest& request) {
@@ -181,6 +202,7 @@ int bench_mask(const BenchRequest& request) {
   }
   const ordered_json samples = measure_samples(work_that_grows(list), kernels, request.as_json);
   const ordered_json threads = measure_mask_threads(list, kernels, request.as_json);
+  const ordered_json lanes = measure_lanes(request.against_torch, kernels, request.as_json);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (request.as_json) {
     ordered_json output;
@@ -192,6 +214,7 @@ int bench_mask(const BenchRequest& request) {
     }
     output["samples"] = samples;
     output["threads"] = threads;
+    output["lanes"] = lanes;
     output.update(circumstances_json(load, seconds, torch, peak_gflops));
     fmt::print("{}\n", output.dump());
     return 0;

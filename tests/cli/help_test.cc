@@ -41,7 +41,7 @@ class Help : public test::ProgramTest {
 
 TEST_F(Help, EveryVerbHasHelpWithAnExample) {
   EXPECT_EQ(verbs(), (Words{"study", "report", "export", "train", "graph", "data", "show", "measure", "sculpt",
-                            "detect", "structure", "collapse", "overlap", "flops", "bench"}));
+                            "detect", "structure", "mask", "collapse", "overlap", "flops", "bench"}));
   for (const std::string& verb : verbs()) {
     const Outcome outcome = run({verb, "--help"});
     EXPECT_EQ(outcome.exit_code, 0) << verb << outcome.err;

@@ -36,6 +36,11 @@ class KeptRuns : public test::ProgramTest {
       return {trials[0]["id"], sha256_hex(folder_.read("carved/networks.jsonl")),
               sha256_hex(folder_.read("carved/history.jsonl"))};
     }
+    if (command.starts_with("mask")) {
+      const std::string id = json_output(command + " --save masks --json")["runs"][0]["id"];
+      return {id, sha256_hex(weights_of(folder_.read("masks/" + id + ".network.safetensors"))),
+              sha256_hex(weights_of(folder_.read("masks/" + id + ".logits-all.safetensors")))};
+    }
     const nlohmann::json runs = json_output(command + " --save nets --curves curves.csv --json")["runs"];
     const std::string id = runs[0]["id"];
     return {id, sha256_hex(weights_of(folder_.read("nets/" + id + ".safetensors"))),

@@ -164,7 +164,7 @@ TEST_F(MaskVerb, BadInputIsOneClearLine) {
                              "\n");
   expect_refused("mask --from net.jsonl", "--task");
   expect_refused("mask --from net.jsonl --task depth2", "6 inputs");
-  folder_.write("lies.jsonl", R"({"id": "a", "W": [[[1, 2, 3, 4]], [[1], [2]]], "accuracy": 99.5})"
+  folder_.write("lies.jsonl", R"({"id": "a", "W": [[[1, 2, 3, 4, 5, 6]], [[1], [2]]], "accuracy": 0.995})"
                               "\n");
   expect_refused("mask --from lies.jsonl --task depth1", "says that its accuracy is 99.50 %");
   expect_refused("mask --from net.jsonl --task depth1 --epochs 5", "how networks are trained");

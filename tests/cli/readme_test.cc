@@ -56,6 +56,13 @@ class Readme : public test::ProgramTest {
     if (line.find("study run rules-") != std::string::npos) {
       line += " iterations=5 evaluate_every=5 test_samples=20 task_seed=0";
     }
+    if (line.find(" mask ") != std::string::npos) {
+      line = replaced(line, "--steps 10000 --mask-steps 10000", "--steps 5 --digits 1");
+      line += line.find("--network") == std::string::npos ? " --mask-steps 5" : " --mask-steps 5 --epochs 20";
+    }
+    if (line.find("study run masks-") != std::string::npos) {
+      line += " mask_steps=5 epochs=20 split_seed=40";
+    }
     line = replaced(line, " --figures out", "");
     line = replaced(line, "nets/ID.safetensors", "$(ls nets/*.safetensors | head -n 1)");
     return replaced(line, "--run ID", "--run $(sed -n 2p results/boolean-quick/csv/runs.csv | cut -d , -f 1)");

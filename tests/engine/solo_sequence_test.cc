@@ -256,7 +256,8 @@ TEST(LstmKernels, BackwardAndWhatGatesAreAsked) {
       const auto dhidden = aligned<T>(n.dhidden);
       const auto dmemory = aligned<T>(n.dmemory);
       const auto before = aligned<T>(n.before);
-      AlignedVector<T> d(tight + kUnitPad);
+      AlignedVector<T> d(tight);
+      d.resize(tight + kUnitPad, T{7});
       AlignedVector<T> dbefore(n.before.size());
       for (int row = 0; row < kLstmRows; ++row) {
         std::fill_n(dbefore.begin() + static_cast<std::ptrdiff_t>(n.at(row, 0)), units, T{1});
@@ -283,6 +284,9 @@ TEST(LstmKernels, BackwardAndWhatGatesAreAsked) {
                         .asked_stride = 1,
                         .rows = kLstmRows,
                         .units = units});
+      for (std::size_t place = tight; place < d.size(); ++place) {
+        EXPECT_EQ(d[place], T{7}) << "what lies behind the last row may be a row that was written before";
+      }
       d.resize(tight);
       append(d, dbefore);
       append(d, asked);

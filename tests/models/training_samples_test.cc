@@ -6,6 +6,7 @@
 #include <set>
 
 #include "models/initial_weights.h"
+#include "models/rules/rule_route.h"
 #include "models/rules/rule_settings.h"
 #include "models/rules/train_rules.h"
 

@@ -20,9 +20,10 @@ constexpr int kSteps = 10;
 std::vector<std::string> fixture_names() {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(MODLAB_TEST_DIR "/parity/fixtures")) {
-    // Those of networks on images have a test of their own.
+    // Those of networks on images, rules and digits have tests of their own.
     const std::string name = entry.path().stem();
-    if (entry.path().extension() == ".safetensors" && !name.starts_with("images-") && !name.starts_with("rules-")) {
+    if (entry.path().extension() == ".safetensors" && !name.starts_with("images-") && !name.starts_with("rules-") &&
+        !name.starts_with("digits-")) {
       names.push_back(entry.path().stem());
     }
   }

@@ -31,8 +31,21 @@ class BuiltInClaims : public testing::TestWithParam<std::string> {
     full_ = std::ranges::count(study_.presets, "paper", &Preset::name) > 0 ? "paper" : "standard";
     plan_ = plan_study(study_, full_);
     quick_ = plan_study(study_, "quick");
+    if (std::ranges::count(study_.presets, "small", &Preset::name) > 0) {
+      add_runs_of("small");
+    }
     for (const PlannedRun& run : plan_.runs) {
       runs_.push_back(&run);
+    }
+  }
+
+  // Where claims are about networks of one size, and a preset has each.
+  void add_runs_of(const std::string& preset) {
+    StudyPlan more = plan_study(study_, preset);
+    for (PlannedRun& run : more.runs) {
+      const auto series = std::ranges::find(plan_.series, more.series[run.series]);
+      run.series = static_cast<std::size_t>(series - plan_.series.begin());
+      plan_.runs.push_back(std::move(run));
     }
   }
 
@@ -97,6 +110,7 @@ class BuiltInClaims : public testing::TestWithParam<std::string> {
     }
   }
   bool on_rules() const { return plan_.runs.front().run.kind == &experiments::rules(); }
+  bool of_masks() const { return study_.name.starts_with("masks"); }
   // That some of the runs have the measure at all.
   void expect_measure(const std::string& name, const std::vector<const PlannedRun*>& runs,
                       const std::string& who) const {
@@ -114,6 +128,9 @@ class BuiltInClaims : public testing::TestWithParam<std::string> {
             std::set<std::string>{"collapse_avg", "collapse_worst", "alignment", "adaptation", "imi"}.contains(name);
         return (!of_modules || run->run.values.text("model") != "monolithic") &&
                (name.find("error") == std::string::npos || run->run.values.text("task_type") == "classification");
+      }
+      if (of_masks()) {
+        return true;
       }
       const auto suite = tasks::cached_task(run->run.values.text("task"));
       const bool has_modules = !without_modules.contains(run->run.values.text("model"));
@@ -148,7 +165,7 @@ TEST_P(BuiltInClaims, HasItsPresetsFiguresAndClaims) {
   // A hundred seeds of networks on images, or on rules, would take months.
   const bool on_images = plan_.runs.front().run.kind == &experiments::images();
   for (const std::string& preset :
-       {std::string("quick"), full_, std::string(on_images || on_rules() ? "standard" : "deep")}) {
+       {std::string("quick"), full_, of_masks() ? full_ : std::string(on_images || on_rules() ? "standard" : "deep")}) {
     ASSERT_NE(find_preset(study_, preset), nullptr);
     EXPECT_FALSE(find_preset(study_, preset)->about.empty()) << preset;
   }
@@ -196,8 +213,8 @@ void BuiltInClaims::check_figures() const {
         expect_one_type(measure, runs, axes, figure.id);
       }
     }
-    if (plan_.runs.front().run.kind == &experiments::sculpt() || on_rules()) {
-      continue;  // pooled over widths, and over searches, as published
+    if (plan_.runs.front().run.kind == &experiments::sculpt() || on_rules() || of_masks()) {
+      continue;  // pooled over widths, and over searches, as published; of masks, sizes are apart by preset
     }
     // A point is one cell: runs that differ in something that is neither drawn nor tuned would be averaged.
     const std::vector<std::string>& tune = figure.tune ? *figure.tune : study_.analysis.tune;
@@ -339,12 +356,13 @@ std::string test_name(const testing::TestParamInfo<std::string>& info) {
 
 INSTANTIATE_TEST_SUITE_P(All, BuiltInClaims, testing::ValuesIn(builtin_study_names()), test_name);
 
-TEST(BuiltInStudies, AreTheSeventeen) {
+TEST(BuiltInStudies, AreTheTwenty) {
   EXPECT_EQ(builtin_study_names(),
-            (std::vector<std::string>{"boolean", "learning-rates", "mnist", "module-counts", "module-input-size",
-                                      "multi-task", "no-structure", "restarts", "rules-mha", "rules-mlp", "rules-rnn",
-                                      "rules-routing", "sculpt-levels", "sculpt-overlap", "sculpt-structure",
-                                      "sculpt-validation", "selection"}));
+            (std::vector<std::string>{
+                "boolean",       "learning-rates", "masks-arithmetic",  "masks-boolean",     "masks-sculpted",
+                "mnist",         "module-counts",  "module-input-size", "multi-task",        "no-structure",
+                "restarts",      "rules-mha",      "rules-mlp",         "rules-rnn",         "rules-routing",
+                "sculpt-levels", "sculpt-overlap", "sculpt-structure",  "sculpt-validation", "selection"}));
 }
 
 // Every family of networks on rules has the claims of Figures 3 to 7 and of the text.

@@ -135,43 +135,39 @@ HWY_INLINE Vector<float> uniform_of(FloatWords word) {
 // A standard Gumbel number of a word: -log of an exponential variate.
 HWY_INLINE Vector<float> gumbel_of(FloatWords word) { return hn::Neg(log_of(hn::Neg(log_of(uniform_of(word))))); }
 
+// Calls take(element, word) for the elements of a draw, four of which are one draw of the generator.
+template <typename Take>
+HWY_INLINE void draw_elements(const Draw& draw, int count, const Take& take) {
+  const LaneThreefry generator(draw.keys);
+  for (int element = 0; element < count; element += 4) {
+    FloatWords word[4];
+    generator.draw(draw.first + static_cast<std::uint32_t>(element / 4), draw.step, word);
+    for (int offset = 0; offset < 4 && element + offset < count; ++offset) {
+      take(element + offset, word[offset]);
+    }
+  }
+}
+
 inline void gumbel_noise(const GumbelNoise<float>& a) {
   const Tag<float> d;
   const std::size_t lanes = hn::Lanes(d);
-  const LaneThreefry generator(a.draw.keys);
-  for (int element = 0; element < a.count; element += 4) {
-    FloatWords word[4];
-    generator.draw(a.draw.first + static_cast<std::uint32_t>(element / 4), a.draw.step, word);
-    for (int offset = 0; offset < 4 && element + offset < a.count; ++offset) {
-      hn::Store(gumbel_of(word[offset]), d, a.out + (element + offset) * lanes);
-    }
-  }
+  draw_elements(a.draw, a.count,
+                [&](int element, FloatWords word) HWY_ATTR { hn::Store(gumbel_of(word), d, a.out + element * lanes); });
 }
 
 inline void uniforms(const Uniforms<float>& a) {
   const Tag<float> d;
   const std::size_t lanes = hn::Lanes(d);
-  const LaneThreefry generator(a.draw.keys);
-  for (int element = 0; element < a.count; element += 4) {
-    FloatWords word[4];
-    generator.draw(a.draw.first + static_cast<std::uint32_t>(element / 4), a.draw.step, word);
-    for (int offset = 0; offset < 4 && element + offset < a.count; ++offset) {
-      hn::Store(uniform_of(word[offset]), d, a.out + (element + offset) * lanes);
-    }
-  }
+  draw_elements(a.draw, a.count, [&](int element, FloatWords word) HWY_ATTR {
+    hn::Store(uniform_of(word), d, a.out + element * lanes);
+  });
 }
 
 inline void random_words(const RandomWords& a) {
   const WordTag<float> d;
   const std::size_t lanes = hn::Lanes(d);
-  const LaneThreefry generator(a.draw.keys);
-  for (int element = 0; element < a.count; element += 4) {
-    FloatWords word[4];
-    generator.draw(a.draw.first + static_cast<std::uint32_t>(element / 4), a.draw.step, word);
-    for (int offset = 0; offset < 4 && element + offset < a.count; ++offset) {
-      hn::StoreU(word[offset], d, a.out + (element + offset) * lanes);
-    }
-  }
+  draw_elements(a.draw, a.count,
+                [&](int element, FloatWords word) HWY_ATTR { hn::StoreU(word, d, a.out + element * lanes); });
 }
 
 }  // namespace modlab::engine::HWY_NAMESPACE

@@ -235,7 +235,7 @@ struct LstmAsk {
   int asked_stride;
   int rows, units;
 };
-// Gives d, [row][padded 4 h], behind which kUnitPad more numbers can be written, and the gradient of c before.
+// Gives d, [row][padded 4 h], whose padding stays as it is, and the gradient of c before.
 template <typename T>
 struct LstmBackward {
   const T* dhidden;

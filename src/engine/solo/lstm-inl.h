@@ -175,8 +175,13 @@ void lstm_backward(const solo::LstmBackward<T>& a) {
       // What a squashed number's slope is, s (1 - s) or 1 - g g.
       const auto slope = [&](Vector<T> s) HWY_ATTR { return fused_minus(s, s, s); };
       const auto store = [&](Vector<T> asked, int slice) HWY_ATTR {
-        const auto inside = hn::FirstN(d, static_cast<std::size_t>(a.units - unit));
-        hn::StoreU(kLast ? hn::IfThenElseZero(inside, asked) : asked, d, down_to + slice * a.units + unit);
+        T* to = down_to + slice * a.units + unit;
+        if constexpr (kLast) {
+          // Nothing beyond the slice: behind the last row may lie one that was written before, of a later step.
+          hn::BlendedStore(asked, hn::FirstN(d, static_cast<std::size_t>(a.units - unit)), d, to);
+        } else {
+          hn::StoreU(asked, d, to);
+        }
       };
       store(hn::Mul(hn::Mul(down, candidate), slope(in)), 0);
       store(hn::Mul(hn::Mul(down, hn::Load(d, a.before + at)), slope(forget)), 1);
@@ -185,14 +190,12 @@ void lstm_backward(const solo::LstmBackward<T>& a) {
       const auto before = a.add ? hn::Load(d, a.dbefore + at) : hn::Zero(d);
       hn::Store(fused(down, forget, before), d, a.dbefore + at);
     };
-    // A slice's last vector reaches into the next slice, whose own numbers are written after it: so the last vectors
-    // come first. Behind the last slice they reach into padding, where they are zero, and into the next row.
     const int whole = a.units / lanes * lanes;
-    if (whole < a.units) {
-      work.template operator()<true>(whole);
-    }
     for (int unit = 0; unit < whole; unit += lanes) {
       work.template operator()<false>(unit);
+    }
+    if (whole < a.units) {
+      work.template operator()<true>(whole);
     }
   }
 }

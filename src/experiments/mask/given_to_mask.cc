@@ -128,7 +128,7 @@ GivenToMask from_layers(const models::NamedNetwork& named, const std::string& pa
     for (int row = 0; row < given.blueprint.data.samples(); ++row) {
       rows.push_back(static_cast<std::uint32_t>(row));
     }
-    check_accuracy(given, path, accuracy->get<double>(),
+    check_accuracy(given, path, 100 * accuracy->get<double>(),
                    bit_accuracy(given.blueprint.data, said_by(given, kernels), rows));
   }
   return given;

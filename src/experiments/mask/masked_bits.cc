@@ -9,9 +9,8 @@
 #include "core/thread_seconds.h"
 #include "experiments/mask/given_to_mask.h"
 #include "experiments/mask/mask_files.h"
-#include "experiments/mask/mask_record.h"
+#include "experiments/mask/mask_kind.h"
 #include "experiments/task_facts.h"
-#include "methods/mask/mask_settings.h"
 #include "methods/mask/masked_bits.h"
 #include "models/population.h"
 #include "models/training_settings-inl.h"
@@ -290,7 +289,7 @@ class MaskedBitsWork : public Work {
   std::atomic<std::size_t> finished_{0};
 };
 
-class MaskedBits : public Experiment {
+class MaskedBits : public MaskKind {
  public:
   std::string_view name() const override { return "masked-bits"; }
   std::string_view title() const override { return "Networks on truth tables that are masked (model masked)"; }
@@ -299,12 +298,6 @@ class MaskedBits : public Experiment {
     static const std::vector<Measure> kMeasures = mask_measures();
     return kMeasures;
   }
-  Parts parts() const override { return {"iou", "control_accuracy", "", "", ""}; }
-  std::vector<Column> columns() const override { return mask_columns(); }
-  std::string footnote(std::span<const Run> /*runs*/) const override { return mask_footnote(); }
-  std::string series_label() const override { return "network"; }
-  std::string table_title() const override { return "IoU of two targets' masks, mean ± standard error"; }
-  std::vector<std::string> models() const override { return {methods::kMaskedModel}; }
   bool takes(const std::string& task) const override { return !tasks::cached_task(task)->images(); }
   std::vector<const Setting*> settings_for(const Given& given) const override {
     MaskedBitsSpec spec;
@@ -343,9 +336,6 @@ class MaskedBits : public Experiment {
     return std::make_unique<MaskedBitsWork>(runs, resources, wanted);
   }
   std::optional<TaskFacts> task_facts(const std::string& task) const override { return facts_of_task(task, true); }
-  nlohmann::ordered_json run_json(const Run& run, const Result& result) const override {
-    return mask_run_json(Experiment::run_json(run, result), result);
-  }
 };
 
 }  // namespace

@@ -8,8 +8,7 @@
 #include "core/parallel.h"
 #include "core/thread_seconds.h"
 #include "experiments/mask/mask_files.h"
-#include "experiments/mask/mask_record.h"
-#include "methods/mask/mask_settings.h"
+#include "experiments/mask/mask_kind.h"
 #include "methods/mask/masked_digits.h"
 #include "models/training_settings-inl.h"
 
@@ -288,7 +287,7 @@ class MaskedDigitsWork : public Work {
   std::atomic<std::size_t> finished_{0};
 };
 
-class MaskedDigitsKind : public Experiment {
+class MaskedDigitsKind : public MaskKind {
  public:
   std::string_view name() const override { return "masked-digits"; }
   std::string_view title() const override {
@@ -303,12 +302,6 @@ class MaskedDigitsKind : public Experiment {
     }();
     return kMeasures;
   }
-  Parts parts() const override { return {"iou", "control_accuracy", "", "", ""}; }
-  std::vector<Column> columns() const override { return mask_columns(); }
-  std::string footnote(std::span<const Run> /*runs*/) const override { return mask_footnote(); }
-  std::string series_label() const override { return "network"; }
-  std::string table_title() const override { return "IoU of two targets' masks, mean ± standard error"; }
-  std::vector<std::string> models() const override { return {methods::kMaskedModel}; }
   bool takes(const std::string& task) const override {
     const std::vector<std::string> names = own_task_names(*this);
     return std::ranges::find(names, task) != names.end();
@@ -344,9 +337,6 @@ class MaskedDigitsKind : public Experiment {
   std::unique_ptr<Work> prepare(std::span<const Run> runs, const Resources& resources,
                                 const Wanted& wanted) const override {
     return std::make_unique<MaskedDigitsWork>(runs, resources, wanted);
-  }
-  nlohmann::ordered_json run_json(const Run& run, const Result& result) const override {
-    return mask_run_json(Experiment::run_json(run, result), result);
   }
   Numbers size_of(const Run& run) const override {
     const engine::Layout layout = modlab::models::digit_layout(methods::digit_shape(digit_spec(run.values)));

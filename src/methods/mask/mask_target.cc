@@ -81,8 +81,8 @@ struct Line {
 
 class TargetFile {
  public:
-  TargetFile(const std::string& path, const tasks::TaskSuite& suite)
-      : path_(path), suite_(suite), csv_(io::parse_csv(io::read_file(path, kMostBytes), path, kMostLines, 4)) {
+  TargetFile(const std::string& text, const std::string& path, const tasks::TaskSuite& suite)
+      : path_(path), suite_(suite), csv_(io::parse_csv(text, path, kMostLines, 4)) {
     for (const char* name : {"target", "row", "output"}) {
       if (!column(name)) {
         throw FormatError(fmt::format("{}: the first line must name the columns target, row and output", path));
@@ -202,9 +202,14 @@ std::vector<MaskTarget> mask_targets(const std::string& text, const tasks::TaskS
     return by_task(suite);
   }
   if (text.ends_with(".csv")) {
-    return TargetFile(text, suite).targets();
+    return parse_mask_targets(io::read_file(text, kMostBytes), text, suite);
   }
   return by_group(text, suite);
+}
+
+std::vector<MaskTarget> parse_mask_targets(const std::string& text, const std::string& path,
+                                           const tasks::TaskSuite& suite) {
+  return TargetFile(text, path, suite).targets();
 }
 
 std::vector<bool> need_common_gate(const std::vector<MaskTarget>& targets, const tasks::TaskSuite& suite) {

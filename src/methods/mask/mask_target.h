@@ -24,6 +24,10 @@ MaskTarget whole_target(const tasks::TaskSuite& suite);
 // target without rows or outputs.
 std::vector<MaskTarget> mask_targets(const std::string& text, const tasks::TaskSuite& suite);
 
+// Those of such a file by its text; `path` stands in messages.
+std::vector<MaskTarget> parse_mask_targets(const std::string& text, const std::string& path,
+                                           const tasks::TaskSuite& suite);
+
 // Whether each two targets, in the order of sharing_of(), need a gate in common. Empty where the task's structure is
 // not known, or where there are several tasks.
 std::vector<bool> need_common_gate(const std::vector<MaskTarget>& targets, const tasks::TaskSuite& suite);
