@@ -91,7 +91,8 @@ void GivenMasks::execute(int threads) {
     run.update(settings_);
     Result result;
     const std::vector<bool> related = methods::need_common_gate(maskings_[at].targets, *given.suite);
-    result.snapshots["best"] = mask_numbers(outcomes.front(), related);
+    result.snapshots["best"] =
+        mask_numbers(outcomes.front(), related, std::holds_alternative<models::MlpShape>(given.blueprint.shape));
     result.blobs["details"] = mask_json(outcomes.front()).dump();
     run["best"] = result.snapshots["best"];
     finished.run = mask_run_json(std::move(run), result);

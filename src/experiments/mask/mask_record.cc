@@ -51,7 +51,8 @@ std::size_t live_count(const MaskStage& stage) {
   return std::accumulate(stage.live.begin(), stage.live.end(), std::size_t{0});
 }
 
-void add_sharing(const std::vector<MaskSharing>& pairs, const std::vector<bool>& related, Numbers& numbers) {
+void add_sharing(const std::vector<MaskSharing>& pairs, const std::vector<bool>& related, bool in_order,
+                 Numbers& numbers) {
   if (pairs.empty()) {
     return;
   }
@@ -61,7 +62,7 @@ void add_sharing(const std::vector<MaskSharing>& pairs, const std::vector<bool>&
   numbers["iou_chance"] = means.all[2];
   numbers["iomin_chance"] = means.all[3];
   numbers["iou_above_chance"] = means.all[0] - means.all[2];
-  if (means.tensors.size() > 1) {
+  if (in_order && means.tensors.size() > 1) {
     numbers["iou_first"] = means.tensors.front()[0];
     numbers["iou_last"] = means.tensors.back()[0];
     std::vector<double> between;
@@ -203,7 +204,7 @@ nlohmann::ordered_json mask_run_json(nlohmann::ordered_json run, const Result& r
   return run;
 }
 
-Numbers mask_numbers(const MaskOutcome& outcome, const std::vector<bool>& related) {
+Numbers mask_numbers(const MaskOutcome& outcome, const std::vector<bool>& related, bool in_order) {
   Numbers numbers;
   const MaskStage& control = outcome.stages.front();
   const double unmasked = mean_of(outcome.unmasked);
@@ -246,7 +247,7 @@ Numbers mask_numbers(const MaskOutcome& outcome, const std::vector<bool>& relate
       numbers[name] = mean_of(*values);
     }
   }
-  add_sharing(methods::sharing_of(outcome), related, numbers);
+  add_sharing(methods::sharing_of(outcome), related, in_order, numbers);
   return numbers;
 }
 

@@ -20,8 +20,8 @@ std::string mask_footnote();
 nlohmann::ordered_json mask_run_json(nlohmann::ordered_json run, const Result& result);
 
 // `related`: [pair of targets, in the order of methods::sharing_of], whether both need a common part; empty where
-// nobody knows.
-Numbers mask_numbers(const methods::MaskOutcome& outcome, const std::vector<bool>& related = {});
+// nobody knows. `in_order`: tensors are layers from the inputs up, so that there is a first and a last one.
+Numbers mask_numbers(const methods::MaskOutcome& outcome, const std::vector<bool>& related = {}, bool in_order = true);
 
 // Of two targets, each by itself: what it does under each mask and without what it keeps, what its mask keeps, and how
 // often the other operation answers; and of half masks.

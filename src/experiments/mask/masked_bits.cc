@@ -265,7 +265,8 @@ class MaskedBitsWork : public Work {
     Result result;
     result.diverged = diverged;
     result.seconds = seconds;
-    result.snapshots["best"] = mask_numbers(outcome, group.related);
+    result.snapshots["best"] =
+        mask_numbers(outcome, group.related, std::holds_alternative<models::MlpShape>(group.blueprint.shape));
     result.blobs["details"] = mask_json(outcome).dump();
     if (wanted_.network_file) {
       const methods::MaskedParameters masked = methods::masked_parameters(group.blueprint.layout, group.masking.spec);
