@@ -92,6 +92,8 @@ std::vector<Measure> skeleton_measures() {
   add("skeleton_above_chance", "IoU of an output's mask with its skeleton above chance", "", std::nullopt, true);
   add("mask_in_skeleton", "of an output's mask, what its skeleton has too", "%", std::pair<double, double>{0, 100},
       true);
+  add("skeleton_in_mask", "of an output's skeleton, what its mask keeps too", "%", std::pair<double, double>{0, 100},
+      true);
   add("skeleton_edges", "edges of an output's skeleton", "edges", std::nullopt, false);
   add("carved_iou", "IoU of two outputs' masks on the sculpted network", "", share, false);
   add("carved_iou_related", "the same of outputs that need a common gate", "", share, true);
@@ -182,6 +184,7 @@ class MaskedSculptedWork : public Work {
     double iou = 0;
     double chance = 0;
     double inside = 0;
+    double covered = 0;
     double edges = 0;
     const auto outputs = static_cast<double>(masks.targets.size());
     for (std::size_t output = 0; output < masks.targets.size(); ++output) {
@@ -195,12 +198,15 @@ class MaskedSculptedWork : public Work {
       chance += overlap.iou_by_chance() / outputs;
       inside += 100.0 * static_cast<double>(overlap.both) /
                 static_cast<double>(std::max<std::size_t>(1, overlap.first)) / outputs;
+      covered += 100.0 * static_cast<double>(overlap.both) /
+                 static_cast<double>(std::max<std::size_t>(1, overlap.second)) / outputs;
       edges += static_cast<double>(overlap.second) / outputs;
     }
     numbers["skeleton_iou"] = iou;
     numbers["skeleton_iou_chance"] = chance;
     numbers["skeleton_above_chance"] = iou - chance;
     numbers["mask_in_skeleton"] = inside;
+    numbers["skeleton_in_mask"] = covered;
     numbers["skeleton_edges"] = edges;
   }
 
