@@ -10,7 +10,8 @@
 namespace modlab::experiments {
 
 std::span<const Experiment* const> all() {
-  static const Experiment* const kKinds[] = {&bits(), &images(), &sculpt(), &rules(), &masked_digits(), &masked_bits(), &masked_sculpted()};
+  static const Experiment* const kKinds[] = {&bits(),        &images(),        &sculpt(),         &rules(),
+                                             &masked_bits(), &masked_digits(), &masked_sculpted()};
   return kKinds;
 }
 

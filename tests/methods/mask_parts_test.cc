@@ -67,6 +67,7 @@ TEST(MaskTargets, AreOutputsGroupsTasksOrRowsOfAFile) {
   ASSERT_EQ(groups.size(), 2U);
   EXPECT_EQ(groups[0].outputs, 0b1001U);
   EXPECT_EQ(groups[0].rows.size(), 16U);
+  EXPECT_EQ(methods::mask_targets("b1/y0", *tasks::cached_task("depth2")).front().outputs, 2U) << "by its gate";
   EXPECT_THROW(methods::mask_targets("y1+y9", *suite), ConfigError);
   EXPECT_THROW(methods::mask_targets("tasks", *suite), ConfigError);
   const auto tasks = methods::mask_targets("tasks", *tasks::cached_task("A+B"));

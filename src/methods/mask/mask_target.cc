@@ -31,10 +31,28 @@ std::vector<std::uint32_t> all_rows(const tasks::TaskSuite& suite) {
   return rows;
 }
 
+// What outputs read, by the names of gates and inputs; empty where the graph is not known.
+std::vector<std::string> names_of_read(const tasks::TaskSuite& suite) {
+  std::vector<std::string> names;
+  if (suite.tasks.size() == 1 && suite.tasks.front().graph) {
+    const tasks::FunctionGraph& graph = *suite.tasks.front().graph;
+    for (const tasks::Wire& wire : graph.outputs) {
+      names.push_back(tasks::wire_text(graph, wire));
+    }
+  }
+  return names;
+}
+
+// An output goes by its own name, or by that of the gate that it reads, as the task's file may list it.
 std::uint32_t output_bit(const std::string& name, const tasks::TaskSuite& suite, const std::string& source) {
-  const std::vector<std::string>& names = output_names(suite);
+  std::vector<std::string> names = output_names(suite);
+  const std::vector<std::string> read = names_of_read(suite);
+  if (const auto gate = std::ranges::find(read, name); gate != read.end()) {
+    return 1U << (gate - read.begin());
+  }
   const auto found = std::ranges::find(names, name);
   if (found == names.end()) {
+    names.insert(names.end(), read.begin(), read.end());
     const std::string nearest = did_you_mean(name, names);
     throw ConfigError(fmt::format("{}: {} has no output '{}'{}", source, suite.name, name,
                                   nearest.empty() ? "; it has " + join_text(names, ", ") : nearest));
