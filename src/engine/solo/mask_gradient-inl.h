@@ -137,10 +137,10 @@ HWY_INLINE void logit_gradient_tile(const solo::MaskedGradient<T>& a, const Lane
   for (int sample = 0; sample < a.blocks.samples; ++sample) {
     Vector<T> sums[kMaskTile][kVectors];
     MODLAB_UNROLL
-    for (int i = 0; i < kMaskTile; ++i) {
+    for (auto& of_input : sums) {
       MODLAB_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        sums[i][v] = hn::Zero(d);
+        of_input[v] = hn::Zero(d);
       }
     }
     if (is_dense) {

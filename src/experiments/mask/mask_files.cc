@@ -57,11 +57,11 @@ std::map<std::string, std::string> mask_files(const engine::Layout& layout, cons
     std::vector<io::NamedTensor> logits;
     for (std::size_t at = 0; at < masked.tensors.size(); ++at) {
       const methods::MaskedTensor& tensor = masked.tensors[at];
-      io::NamedTensor& one = kept.emplace_back(tensor.name, sizes(tensor.shape), std::vector<float>{});
-      io::NamedTensor& logit = logits.emplace_back(tensor.name, sizes(tensor.shape), std::vector<float>{});
+      kept.push_back({tensor.name, sizes(tensor.shape), {}});
+      logits.push_back({tensor.name, sizes(tensor.shape), {}});
       for (std::size_t place = 0; place < tensor.count; ++place) {
-        one.values.push_back(stage.mask.tensors[at].kept[place]);
-        logit.values.push_back(stage.logits[static_cast<std::size_t>(masked.logit_of[tensor.offset + place])]);
+        kept.back().values.push_back(stage.mask.tensors[at].kept[place]);
+        logits.back().values.push_back(stage.logits[static_cast<std::size_t>(masked.logit_of[tensor.offset + place])]);
       }
     }
     writer.add("mask-" + name, std::move(kept));

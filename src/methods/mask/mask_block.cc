@@ -323,7 +323,7 @@ std::vector<std::vector<std::uint32_t>> predict(const Kernels<float>& kernels, e
           for (int output = 0; output < data.outputs; ++output) {
             const bool one =
                 said.unit(static_cast<std::size_t>(output))[static_cast<std::size_t>(row) * lanes + lane] > 0;
-            words[lane][static_cast<std::size_t>(first + row)] |= (one ? 1U : 0U) << output;
+            words[lane][samples[static_cast<std::size_t>(row)]] |= (one ? 1U : 0U) << output;
           }
         }
       }

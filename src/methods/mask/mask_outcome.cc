@@ -19,7 +19,8 @@ std::vector<MaskSharing> sharing_of(const MaskOutcome& outcome) {
   std::vector<MaskSharing> pairs;
   for (std::size_t first = 0; first < outcome.targets.size(); ++first) {
     for (std::size_t second = first + 1; second < outcome.targets.size(); ++second) {
-      MaskSharing& pair = pairs.emplace_back(first, second);
+      pairs.push_back({.first = first, .second = second, .tensors = {}, .all = {}});
+      MaskSharing& pair = pairs.back();
       const models::WeightMask& one = outcome.stages[first + 1].mask;
       const models::WeightMask& other = outcome.stages[second + 1].mask;
       for (std::size_t tensor = 0; tensor < one.tensors.size(); ++tensor) {

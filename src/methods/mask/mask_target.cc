@@ -124,8 +124,7 @@ class TargetFile {
     }
     for (MaskTarget& target : list) {
       std::ranges::sort(target.rows);
-      const auto repeated = std::ranges::unique(target.rows);
-      target.rows.erase(repeated.begin(), repeated.end());
+      target.rows.erase(std::unique(target.rows.begin(), target.rows.end()), target.rows.end());
     }
     if (list.empty()) {
       throw FormatError(fmt::format("{}: no target selects any row", path_));

@@ -92,9 +92,10 @@ models::WeightMask kept_weights(const MaskedParameters& masked, std::span<const 
                                 std::span<const float> weights, const std::string& name) {
   models::WeightMask mask{name, {}};
   for (const MaskedTensor& tensor : masked.tensors) {
-    models::MaskTensor& kept =
-        mask.tensors.emplace_back(tensor.name, std::vector<std::size_t>(tensor.shape.begin(), tensor.shape.end()),
-                                  std::vector<std::uint8_t>(tensor.count));
+    models::MaskTensor& kept = mask.tensors.emplace_back();
+    kept.name = tensor.name;
+    kept.shape.assign(tensor.shape.begin(), tensor.shape.end());
+    kept.kept.resize(tensor.count);
     for (std::size_t place = 0; place < tensor.count; ++place) {
       const std::size_t at = tensor.offset + place;
       kept.kept[place] = logits[masked.logit_of[at]] > 0 && weights[at] != 0 ? 1 : 0;

@@ -44,7 +44,7 @@ void DigitNetworkOf<T>::begin(const DigitBatch& batch, int first_row, int rows, 
   groups_ = batch.groups;
   reads_ = batch.read_at;
   std::ranges::sort(reads_);
-  reads_.erase(std::ranges::unique(reads_).begin(), reads_.end());
+  reads_.erase(std::unique(reads_.begin(), reads_.end()), reads_.end());
   read_of_group_.clear();
   for (const int step : batch.read_at) {
     read_of_group_.push_back(static_cast<int>(std::ranges::find(reads_, step) - reads_.begin()));

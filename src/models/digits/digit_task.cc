@@ -113,7 +113,7 @@ bool asks_for(const DigitTask& task, const tasks::ArithmeticSample& sample, int 
 }
 
 int right_answer(const DigitTask& task, const tasks::ArithmeticSample& sample, int answer) {
-  const auto first = static_cast<std::size_t>(2 * answer);
+  const std::size_t first = std::size_t{2} * static_cast<std::size_t>(answer);
   return tasks::arithmetic_result(sample.numbers[first], sample.numbers[first + 1], sample.operation, task.digits);
 }
 
