@@ -77,11 +77,7 @@ GivenToMask from_training(const std::string& path, const std::string& task, cons
   given.network.weights = saved->parameters();
   given.network.seed = saved->network.spec.seed;
   given.blueprint = saved->network.blueprint;
-  engine::LaneSettings lane = models::make_lane(saved->network.spec, given.blueprint, *given.suite);
-  for (std::size_t place = 0; place < lane.mask.size(); ++place) {
-    lane.initial[place] *= lane.mask[place];
-  }
-  given.network.untrained = std::move(lane.initial);
+  given.network.untrained = untrained_weights(saved->network.spec, given.blueprint, *given.suite);
   check_accuracy(
       given, path, saved->score("test_accuracy"),
       bit_accuracy(given.blueprint.data, said_by(given, kernels), test_rows(saved->network.spec, *given.suite)));
@@ -94,7 +90,6 @@ GivenToMask from_training(const std::string& path, const std::string& task, cons
                                     given.suite->outputs()));
     }
     given.suite = other;
-    const std::vector<engine::Field> inputs = given.blueprint.data.inputs;
     for (std::size_t at = 0; at < other->tasks.size(); ++at) {
       const std::vector<std::uint32_t>& rows = other->tasks[at].table.rows;
       for (std::size_t row = 0; row < rows.size(); ++row) {
@@ -135,6 +130,15 @@ GivenToMask from_layers(const models::NamedNetwork& named, const std::string& pa
 }
 
 }  // namespace
+
+std::vector<float> untrained_weights(const models::RunSpec& spec, const models::Blueprint& blueprint,
+                                     const tasks::TaskSuite& suite) {
+  engine::LaneSettings lane = models::make_lane(spec, blueprint, suite);
+  for (std::size_t place = 0; place < lane.mask.size(); ++place) {
+    lane.initial[place] *= lane.mask[place];
+  }
+  return lane.initial;
+}
 
 models::Blueprint layers_blueprint(const models::MlpShape& shape, const tasks::Task& task) {
   models::Blueprint blueprint;

@@ -14,6 +14,10 @@ namespace modlab::experiments {
 // How masks over small networks are trained where nothing else is said.
 methods::MaskSpec small_masks();
 
+// What a network was before its training; weights that it lacks are zero.
+std::vector<float> untrained_weights(const models::RunSpec& spec, const models::Blueprint& blueprint,
+                                     const tasks::TaskSuite& suite);
+
 // A network of layers that was trained elsewhere, as the engine has it.
 models::Blueprint layers_blueprint(const models::MlpShape& shape, const tasks::Task& task);
 

@@ -232,7 +232,8 @@ class MaskedBitsWork : public Work {
     std::vector<methods::NetworkToMask> networks;
     for (std::size_t at = 0; at < trained.size(); ++at) {  // none if it was asked to stop
       networks.push_back({.weights = trained[at].best.parameters,
-                          .untrained = masking.controls ? untrained(specs[at], group) : std::vector<float>{},
+                          .untrained = masking.controls ? untrained_weights(specs[at], group.blueprint, *group.suite)
+                                                        : std::vector<float>{},
                           .seed = specs[at].seed});
     }
     if (networks.empty()) {
@@ -250,14 +251,6 @@ class MaskedBitsWork : public Work {
       sink(std::move(finished));
       finished_ += block.count;
     }
-  }
-
-  static std::vector<float> untrained(const models::RunSpec& spec, const Group& group) {
-    engine::LaneSettings lane = models::make_lane(spec, group.blueprint, *group.suite);
-    for (std::size_t place = 0; place < lane.mask.size(); ++place) {
-      lane.initial[place] *= lane.mask[place];
-    }
-    return lane.initial;
   }
 
   Result record(const Run& run, const Group& group, const methods::NetworkToMask& network, bool diverged,

@@ -190,10 +190,7 @@ class MaskedSculptedWork : public Work {
     for (std::size_t output = 0; output < masks.targets.size(); ++output) {
       const models::WeightMask skeleton = skeleton_of(carved, output);
       const models::WeightMask& mask = masks.stages[output + 1].mask;
-      measures::MaskOverlap overlap;
-      for (std::size_t tensor = 0; tensor < skeleton.tensors.size(); ++tensor) {
-        overlap += measures::overlap_of(mask.tensors[tensor].kept, skeleton.tensors[tensor].kept);
-      }
+      const measures::MaskOverlap overlap = methods::overlap_of(mask, skeleton);
       iou += overlap.iou() / outputs;
       chance += overlap.iou_by_chance() / outputs;
       inside += 100.0 * static_cast<double>(overlap.both) /

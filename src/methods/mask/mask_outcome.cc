@@ -45,6 +45,14 @@ SharingMeans sharing_means(const std::vector<MaskSharing>& pairs) {
   return means;
 }
 
+measures::MaskOverlap overlap_of(const models::WeightMask& first, const models::WeightMask& second) {
+  measures::MaskOverlap all;
+  for (std::size_t tensor = 0; tensor < first.tensors.size(); ++tensor) {
+    all += measures::overlap_of(first.tensors[tensor].kept, second.tensors[tensor].kept);
+  }
+  return all;
+}
+
 std::size_t kept_count(const models::MaskTensor& tensor) {
   return static_cast<std::size_t>(std::ranges::count(tensor.kept, 1));
 }

@@ -63,6 +63,9 @@ struct SharingMeans {
 };
 SharingMeans sharing_means(const std::vector<MaskSharing>& pairs);
 
+// Of all tensors together; both masks have the same ones.
+measures::MaskOverlap overlap_of(const models::WeightMask& first, const models::WeightMask& second);
+
 // Weights that a mask keeps, of all tensors.
 std::size_t kept_count(const models::WeightMask& mask);
 std::size_t kept_count(const models::MaskTensor& tensor);

@@ -141,12 +141,7 @@ class BitsMasker {
     if (lanes_.is_stopped()) {
       return false;
     }
-    std::vector<std::vector<float>> left;
-    std::vector<models::WeightMask> masks;
-    for (std::size_t at = 0; at < jobs.size(); ++at) {
-      masks.push_back(kept_weights(lanes_.masked(), logits[at], *jobs[at].weights, ""));
-      left.push_back(masked_weights(lanes_.masked(), masks.back(), *jobs[at].weights));
-    }
+    const auto [masks, left] = masks_of(jobs, logits);
     const auto accuracies = lanes_.judge(left, {masking_.whole});
     for (std::size_t at = 0; at < jobs.size(); ++at) {
       const double kept =
@@ -158,6 +153,20 @@ class BitsMasker {
       outcomes_[network].beta = chosen_beta(outcomes_[network].beta_table, whole_unmasked_[network]);
     }
     return true;
+  }
+
+  // The masks that jobs have come to, and the networks of which they alone are left.
+  struct Masks {
+    std::vector<models::WeightMask> masks;
+    std::vector<std::vector<float>> left;
+  };
+  Masks masks_of(const std::vector<MaskJob>& jobs, const std::vector<std::vector<float>>& logits) const {
+    Masks made;
+    for (std::size_t at = 0; at < jobs.size(); ++at) {
+      made.masks.push_back(kept_weights(lanes_.masked(), logits[at], *jobs[at].weights, ""));
+      made.left.push_back(masked_weights(lanes_.masked(), made.masks.back(), *jobs[at].weights));
+    }
+    return made;
   }
 
   // Weights that can be masked and are there.
@@ -234,12 +243,7 @@ class BitsMasker {
     if (lanes_.is_stopped()) {
       return false;
     }
-    std::vector<std::vector<float>> left;
-    std::vector<models::WeightMask> masks;
-    for (std::size_t at = 0; at < jobs.size(); ++at) {
-      masks.push_back(kept_weights(lanes_.masked(), logits[at], *jobs[at].weights, ""));
-      left.push_back(masked_weights(lanes_.masked(), masks.back(), *jobs[at].weights));
-    }
+    const auto [masks, left] = masks_of(jobs, logits);
     const auto accuracies = lanes_.judge(left, masking_.targets);
     for (std::size_t at = 0; at < jobs.size(); ++at) {
       MaskStage& stage = outcomes_[places[at].network].stages[places[at].target + 1];
@@ -247,11 +251,7 @@ class BitsMasker {
         stage.untrained = accuracies[at][places[at].target];
         continue;
       }
-      measures::MaskOverlap again;
-      for (std::size_t tensor = 0; tensor < masks[at].tensors.size(); ++tensor) {
-        again += measures::overlap_of(stage.mask.tensors[tensor].kept, masks[at].tensors[tensor].kept);
-      }
-      stage.again = again;
+      stage.again = overlap_of(stage.mask, masks[at]);
     }
     return true;
   }

@@ -257,11 +257,7 @@ class DigitsMasker {
         return false;
       }
       const models::WeightMask other = kept_weights(masked_, *again, weights_, "");
-      measures::MaskOverlap overlap;
-      for (std::size_t tensor = 0; tensor < other.tensors.size(); ++tensor) {
-        overlap += measures::overlap_of(stage.mask.tensors[tensor].kept, other.tensors[tensor].kept);
-      }
-      stage.again = overlap;
+      stage.again = overlap_of(stage.mask, other);
       const models::WeightMask alone = kept_weights(masked_, *untrained, initial_, "");
       stage.untrained = answers(masked_weights(masked_, alone, initial_)).accuracy[static_cast<std::size_t>(target)];
     }
