@@ -15,7 +15,7 @@
 #include "core/errors.h"
 #include "measures/flops.h"
 #include "measures/statistics.h"
-#include "models/blueprint.h"
+#include "models/images/image_blueprint.h"
 #include "tasks/mnist_files.h"
 #include "tasks/task_file.h"
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <memory>
 #include <string>
 #include <variant>
@@ -26,6 +27,10 @@ struct Blueprint {
 // Fills in what the spec leaves to the task (sizes), and checks that the whole makes sense for it: a module picks no
 // more candidates than there are, known routing has a graph to come from, the split leaves rows. Throws ConfigError.
 RunSpec resolve(const RunSpec& given, const tasks::TaskSuite& suite);
+// What is more than a RunSpec has a resolve of its own: taken for one it would lose what it has beyond.
+template <std::derived_from<RunSpec> Spec>
+  requires(!std::same_as<Spec, RunSpec>)
+RunSpec resolve(const Spec& given, const tasks::TaskSuite& suite) = delete;
 
 // For a resolved spec: all settings but those in which the lanes of a block may differ.
 std::string block_key(const RunSpec& spec);
