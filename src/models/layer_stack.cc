@@ -31,7 +31,7 @@ typename LayerStack<T>::Use LayerStack<T>::make_use(int rows) const {
 template <typename T>
 void LayerStack<T>::begin_backward(Parameters<T>& parameters) {
   for (std::size_t layer = 0; layer < layers(); ++layer) {
-    turn_weights(parameters.values(tensors_[layer]), widths_[layer], widths_[layer + 1], transposed_[layer]);
+    turn_weights(kernels_, parameters.values(tensors_[layer]), widths_[layer], widths_[layer + 1], transposed_[layer]);
   }
 }
 

@@ -14,6 +14,7 @@
 #include "engine/solo/layers-inl.h"
 #include "engine/solo/lstm-inl.h"
 #include "engine/solo/pixels-inl.h"
+#include "engine/solo/turn-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace modlab::engine::HWY_NAMESPACE {
@@ -128,6 +129,7 @@ solo::Kernels<T> make_table(const char* target) {
           .layer_forward = &layer_forward<T>,
           .layer_input_gradient = &layer_input_gradient<T>,
           .layer_weight_gradient = &layer_weight_gradient<T>,
+          .turn = &turn_matrix<T>,
           .attention_forward = &attention_forward<T>,
           .attention_backward = &attention_backward<T>,
           .lstm_forward = &lstm_forward<T>,

@@ -293,6 +293,8 @@ struct Kernels {
   void (*layer_forward)(const LayerForward<T>&);
   void (*layer_input_gradient)(const LayerInputGradient<T>&);
   void (*layer_weight_gradient)(const LayerWeightGradient<T>&);
+  // to[column][row] = from[row][column], with rows of `from` and of `to` so far apart.
+  void (*turn)(const T* from, std::ptrdiff_t from_stride, int rows, int columns, T* to, std::ptrdiff_t to_stride);
   void (*attention_forward)(const AttentionForward<T>&);
   void (*attention_backward)(const AttentionBackward<T>&);
   void (*lstm_forward)(const LstmForward<T>&);

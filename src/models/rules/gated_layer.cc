@@ -135,7 +135,7 @@ const T* GatedLayer<T>::backward(Parameters<T>& parameters, const RuleBatch& bat
                                   .rows = rows_,
                                   .in = mixed(),
                                   .out = outputs_});
-  turn_weights(parameters.values(weights_), mixed(), outputs_, turned_);
+  turn_weights(kernels_, parameters.values(weights_), mixed(), outputs_, turned_);
   kernels_.layer_input_gradient({.dy = doutputs,
                                  .transposed = turned_.data(),
                                  .x = nullptr,

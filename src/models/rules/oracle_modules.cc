@@ -38,14 +38,13 @@ template <typename T>
 void OracleModules<T>::take_weights(Parameters<T>& parameters, int module, Group& group) const {
   const int all_units = units() * shape_.modules;
   const int wide = padded(outputs_of_module_);
-  group.first.assign(static_cast<std::size_t>(inputs()) * padded(units()), T{0});
-  group.bias.assign(static_cast<std::size_t>(padded(units())), T{0});
+  // What lies beyond the units stays zero.
+  group.first.resize(static_cast<std::size_t>(inputs()) * padded(units()));
+  group.bias.resize(static_cast<std::size_t>(padded(units())));
   group.second.resize(static_cast<std::size_t>(mixed()) * wide);
-  for (int input = 0; input < inputs() && own_.empty(); ++input) {
-    std::copy_n(parameters.values(first_) + static_cast<std::ptrdiff_t>(input) * padded(all_units) + module * units(),
-                units(), group.first.data() + static_cast<std::ptrdiff_t>(input) * padded(units()));
-  }
   if (own_.empty()) {
+    copy_columns(parameters.values(first_) + module * units(), padded(all_units), inputs(), units(), group.first.data(),
+                 padded(units()));
     std::copy_n(parameters.values(first_ + 1) + module * units(), units(), group.bias.begin());
   } else {
     const std::size_t own = own_[static_cast<std::size_t>(module)];
@@ -94,11 +93,11 @@ const T* OracleModules<T>::forward(Parameters<T>& parameters, const T* z) {
                             .in = inputs(),
                             .out = units(),
                             .relu = true});
-    group.hidden.assign(static_cast<std::size_t>(count) * padded(mixed()), T{0});
+    // Beyond the units and the one of the bias there are zeros, and those stay.
+    group.hidden.resize(static_cast<std::size_t>(count) * padded(mixed()));
+    copy_columns(hidden.data(), padded(units()), count, units(), group.hidden.data(), padded(mixed()));
     for (int place = 0; place < count; ++place) {
-      T* to = group.hidden.data() + static_cast<std::ptrdiff_t>(place) * padded(mixed());
-      std::copy_n(hidden.data() + static_cast<std::ptrdiff_t>(place) * padded(units()), units(), to);
-      to[units()] = 1;
+      group.hidden[static_cast<std::size_t>(place) * padded(mixed()) + units()] = 1;
     }
     group.outputs.resize(static_cast<std::size_t>(count) * padded(outputs_of_module_));
     kernels_.layer_forward({.x = group.hidden.data(),
@@ -135,7 +134,7 @@ const T* OracleModules<T>::backward(Parameters<T>& parameters, const T* doutputs
                                     .rows = count,
                                     .in = units(),
                                     .out = outputs_of_module_});
-    turn_weights(group.second.data(), mixed(), outputs_of_module_, turned_);
+    turn_weights(kernels_, group.second.data(), mixed(), outputs_of_module_, turned_);
     dhidden_.resize(static_cast<std::size_t>(count) * padded(mixed()));
     kernels_.layer_input_gradient({.dy = doutputs_.data(),
                                    .transposed = turned_.data(),
@@ -161,7 +160,7 @@ const T* OracleModules<T>::backward(Parameters<T>& parameters, const T* doutputs
                                     .rows = count,
                                     .in = inputs(),
                                     .out = units()});
-    turn_weights(group.first.data(), inputs(), units(), turned_);
+    turn_weights(kernels_, group.first.data(), inputs(), units(), turned_);
     dz_group_.resize(static_cast<std::size_t>(count) * padded(inputs()));
     kernels_.layer_input_gradient({.dy = dhidden_.data(),
                                    .transposed = turned_.data(),
@@ -179,22 +178,15 @@ const T* OracleModules<T>::backward(Parameters<T>& parameters, const T* doutputs
 template <typename T>
 void OracleModules<T>::add_gradients(Parameters<T>& parameters, int module) {
   const int all_units = units() * shape_.modules;
-  const auto add = [](const T* from, std::ptrdiff_t count, T* to) {
-    for (std::ptrdiff_t place = 0; place < count; ++place) {
-      to[place] += from[place];
-    }
-  };
   if (!own_.empty()) {
     const std::size_t own = own_[static_cast<std::size_t>(module)];
-    add(dfirst_.data(), std::ssize(dfirst_), parameters.gradients(own));
-    add(dbias_.data(), std::ssize(dbias_), parameters.gradients(own + 1));
+    add_columns(dfirst_.data(), 0, 1, static_cast<int>(dfirst_.size()), parameters.gradients(own), 0);
+    add_columns(dbias_.data(), 0, 1, static_cast<int>(dbias_.size()), parameters.gradients(own + 1), 0);
     return;
   }
-  for (int input = 0; input < inputs(); ++input) {
-    add(dfirst_.data() + static_cast<std::ptrdiff_t>(input) * padded(units()), units(),
-        parameters.gradients(first_) + static_cast<std::ptrdiff_t>(input) * padded(all_units) + module * units());
-  }
-  add(dbias_.data(), units(), parameters.gradients(first_ + 1) + module * units());
+  add_columns(dfirst_.data(), padded(units()), inputs(), units(), parameters.gradients(first_) + module * units(),
+              padded(all_units));
+  add_columns(dbias_.data(), 0, 1, units(), parameters.gradients(first_ + 1) + module * units(), 0);
 }
 
 template class OracleModules<float>;

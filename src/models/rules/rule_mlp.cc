@@ -194,7 +194,7 @@ class RuleMlp : public RuleNetwork<T> {
                                     .rows = rows_,
                                     .in = 3 * shape_.width,
                                     .out = hidden()});
-    turn_weights(parameters_.values(first_), 3 * shape_.width, hidden(), turned_);
+    turn_weights(kernels_, parameters_.values(first_), 3 * shape_.width, hidden(), turned_);
     kernels_.layer_input_gradient({.dy = dhidden,
                                    .transposed = turned_.data(),
                                    .x = nullptr,

@@ -51,28 +51,46 @@ void read_tokens(const RuleBatch& batch, int data_columns, int rules, AlignedVec
   }
 }
 
-// Columns of rows that lie apart: `width` of them from each row. Few at a time are copied by moves of fixed size.
+// Calls work(width), with a constant where the width is that of a small module: few numbers at a time are moved by
+// instructions and not by loops.
+template <typename Work>
+void with_known_width(int width, const Work& work) {
+  switch (width) {
+    case 1:
+      return work(std::integral_constant<int, 1>());
+    case 2:
+      return work(std::integral_constant<int, 2>());
+    case 4:
+      return work(std::integral_constant<int, 4>());
+    case 8:
+      return work(std::integral_constant<int, 8>());
+    case 16:
+      return work(std::integral_constant<int, 16>());
+    default:
+      return work(width);
+  }
+}
+
+// Columns of rows that lie apart: `width` of them from each row.
 template <typename T>
 void copy_columns(const T* from, std::ptrdiff_t from_stride, int rows, int width, T* to, std::ptrdiff_t to_stride) {
-  const auto copy = [&](auto count) {
+  with_known_width(width, [&](auto count) {
     for (int row = 0; row < rows; ++row) {
       std::copy_n(from + row * from_stride, static_cast<int>(count), to + row * to_stride);
     }
-  };
-  switch (width) {
-    case 1:
-      return copy(std::integral_constant<int, 1>());
-    case 2:
-      return copy(std::integral_constant<int, 2>());
-    case 4:
-      return copy(std::integral_constant<int, 4>());
-    case 8:
-      return copy(std::integral_constant<int, 8>());
-    case 16:
-      return copy(std::integral_constant<int, 16>());
-    default:
-      return copy(width);
-  }
+  });
+}
+
+// The same, added to what is there.
+template <typename T>
+void add_columns(const T* from, std::ptrdiff_t from_stride, int rows, int width, T* to, std::ptrdiff_t to_stride) {
+  with_known_width(width, [&](auto count) {
+    for (int row = 0; row < rows; ++row) {
+      for (int column = 0; column < static_cast<int>(count); ++column) {
+        to[row * to_stride + column] += from[row * from_stride + column];
+      }
+    }
+  });
 }
 
 // Some rows of [row][padded width], one after the other, and back to their places.

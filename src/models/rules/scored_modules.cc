@@ -151,7 +151,7 @@ const T* ScoredModules<T>::backward(Parameters<T>& parameters, const T* hidden_v
         to[output] += from[output];
       }
     }
-    turn_weights(own_weights_.data(), units() + 1, outputs(), turned_);
+    turn_weights(kernels_, own_weights_.data(), units() + 1, outputs(), turned_);
     kernels_.layer_input_gradient({.dy = down_.data(),
                                    .transposed = turned_.data(),
                                    .x = own_hidden_.data(),
