@@ -1,6 +1,8 @@
 #include "bench/rules.h"
 
+#include <barrier>
 #include <cmath>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -62,22 +64,38 @@ double rnn_products(const RuleShape& shape) {
          two_layers(h, h, shape.outputs);
 }
 
+// A network in training.
+class RuleTraining {
+ public:
+  RuleTraining(const RuleWork& work, std::uint64_t seed, const tasks::RuleTask& task,
+               const engine::Kernels<float>& kernels)
+      : spec_(work.spec),
+        stepper_(spec_, shape_of(spec_), kernels,
+                 models::initial_parameters(models::rule_layout(shape_of(spec_)), models::Init::kTorch, seed)),
+        sampler_(task, engine::solo::kernels_for(kernels.target), seed) {}
+
+  double step() {
+    sampler_.draw({.step = steps_++, .samples = spec_.batch_size, .length = spec_.length}, batch_);
+    return stepper_.step(batch_);
+  }
+
+ private:
+  models::RuleSpec spec_;
+  models::RuleStepper stepper_;
+  models::RuleSampler sampler_;
+  models::RuleBatch batch_;
+  std::uint32_t steps_ = 0;
+};
+
 // Trains one network and gives the loss of each step.
 std::vector<double> train(const RuleWork& work, std::uint64_t seed, const tasks::RuleTask& task,
                           const engine::Kernels<float>& kernels, SpentTime& spent) {
   const engine::FlushDenormals flush;
-  models::RuleSpec spec = work.spec;
-  spec.seed = seed;
-  const RuleShape shape = shape_of(spec);
-  models::RuleStepper stepper(spec, shape, kernels,
-                              models::initial_parameters(models::rule_layout(shape), models::Init::kTorch, spec.seed));
-  models::RuleSampler sampler(task, engine::solo::kernels_for(kernels.target), spec.seed);
-  models::RuleBatch batch;
+  RuleTraining training(work, seed, task, kernels);
   std::vector<double> losses;
   const Stopwatch watch;
-  for (int step = 0; step < spec.iterations; ++step) {
-    sampler.draw({.step = static_cast<std::uint32_t>(step), .samples = spec.batch_size, .length = spec.length}, batch);
-    losses.push_back(stepper.step(batch));
+  for (int step = 0; step < work.spec.iterations; ++step) {
+    losses.push_back(training.step());
   }
   spent = watch.spent();
   return losses;
@@ -108,20 +126,31 @@ RuleTiming time_rule_steps(const RuleWork& work, int networks, const engine::Ker
   return timing;
 }
 
+// A first step makes room, and the system gives pages to one thread at a time: all threads are past it when the clock
+// starts.
 double time_rule_threads(const RuleWork& work, int networks, int threads, const engine::Kernels<float>& kernels) {
   const tasks::RuleTask task = tasks::draw_rules(work.spec.task);
-  const Stopwatch watch;
-  {
-    std::vector<std::jthread> workers;
-    for (int thread = 0; thread < threads; ++thread) {
-      workers.emplace_back([&, thread] {
-        for (int network = thread; network < networks; network += threads) {
-          SpentTime spent;
-          train(work, static_cast<std::uint64_t>(network), task, kernels, spent);
+  std::barrier begin(threads + 1);
+  std::vector<std::jthread> workers;
+  for (int thread = 0; thread < threads; ++thread) {
+    workers.emplace_back([&, thread] {
+      const engine::FlushDenormals flush;
+      std::vector<std::unique_ptr<RuleTraining>> trainings;
+      for (int network = thread; network < networks; network += threads) {
+        trainings.push_back(std::make_unique<RuleTraining>(work, static_cast<std::uint64_t>(network), task, kernels));
+        trainings.back()->step();
+      }
+      begin.arrive_and_wait();
+      for (const std::unique_ptr<RuleTraining>& training : trainings) {
+        for (int step = 0; step < work.spec.iterations; ++step) {
+          training->step();
         }
-      });
-    }
+      }
+    });
   }
+  begin.arrive_and_wait();
+  const Stopwatch watch;
+  workers.clear();  // waits for them
   return watch.spent().wall;
 }
 

@@ -2,6 +2,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/array_room.h"
 #include "models/rules/attention.h"
 #include "models/rules/gated_layer.h"
 #include "models/rules/oracle_modules.h"
@@ -112,7 +113,7 @@ class RuleMha : public RuleNetwork<T> {
                                       .rows = rows_,
                                       .in = shape_.width,
                                       .out = path.units});
-      turn_weights(parameters_.values(path.tensor), shape_.width, path.units, turned_);
+      turn_weights(kernels_, parameters_.values(path.tensor), shape_.width, path.units, turned_);
       kernels_.layer_input_gradient({.dy = path.dy.data(),
                                      .transposed = turned_.data(),
                                      .x = nullptr,
@@ -136,7 +137,8 @@ class RuleMha : public RuleNetwork<T> {
   struct Part {
     std::size_t tensor = 0;
     int units = 0;
-    AlignedVector<T> x, dx;  // [row][unit]
+    T* x = nullptr;  // [row][unit]
+    T* dx = nullptr;
   };
 
   static std::ptrdiff_t at(int row, int units) { return static_cast<std::ptrdiff_t>(row) * padded(units); }
@@ -157,9 +159,10 @@ class RuleMha : public RuleNetwork<T> {
       path.dy.assign(by(path.units), T{0});
     }
     for (Part& part : parts_) {
-      part.x.assign(by(part.units), T{0});
-      part.dx.assign(by(part.units), T{0});
+      room_.add(part.x, by(part.units));
+      room_.add(part.dx, by(part.units));
     }
+    room_.make();
     dfound_.assign(by(shape_.second_width()), T{0});
     if (modules_) {
       modules_->make_room(rows_);
@@ -175,7 +178,7 @@ class RuleMha : public RuleNetwork<T> {
 
   void join(std::size_t part, const T* found, const T* self) {
     const auto number = static_cast<std::ptrdiff_t>(part);
-    T* x = parts_[part].x.data();
+    T* x = parts_[part].x;
     copy_columns(found + number * found_units(), at(1, shape_.second_width()), rows_, found_units(), x,
                  at(1, parts_[part].units));
     copy_columns(self + number * head_, at(1, paths_[3].units), rows_, head_, x + found_units(),
@@ -184,7 +187,7 @@ class RuleMha : public RuleNetwork<T> {
 
   void take_apart(std::size_t part) {
     const auto number = static_cast<std::ptrdiff_t>(part);
-    const T* dx = parts_[part].dx.data();
+    const T* dx = parts_[part].dx;
     copy_columns(dx, at(1, parts_[part].units), rows_, found_units(), dfound_.data() + number * found_units(),
                  at(1, shape_.second_width()));
     copy_columns(dx + found_units(), at(1, parts_[part].units), rows_, head_, paths_[3].dy.data() + number * head_,
@@ -194,13 +197,13 @@ class RuleMha : public RuleNetwork<T> {
   // A row's own module reads its own two heads, and what it does not read is asked nothing.
   const T* forward_oracle(const RuleBatch& batch, const T* found) {
     oracle_->find_modules(batch);
-    T* x = parts_.front().x.data();
+    T* x = parts_.front().x;
     for (int row = 0; row < rows_; ++row, x += at(1, 3 * head_)) {
       const std::ptrdiff_t module = oracle_->module_of(row);
       std::copy_n(found + at(row, shape_.second_width()) + module * 2 * head_, 2 * head_, x);
       std::copy_n(paths_[3].y.data() + at(row, paths_[3].units) + module * head_, head_, x + 2 * head_);
     }
-    return oracle_->forward(parameters_, parts_.front().x.data());
+    return oracle_->forward(parameters_, parts_.front().x);
   }
 
   void backward_oracle() {
@@ -216,14 +219,14 @@ class RuleMha : public RuleNetwork<T> {
 
   const T* forward_core(const T* found) {
     join(0, found, paths_[3].y.data());
-    return core_->forward(parameters_, parts_.front().x.data(), rows_, of_core_);
+    return core_->forward(parameters_, parts_.front().x, rows_, of_core_);
   }
 
   void backward_core() {
     core_->begin_backward(parameters_);
     of_core_.dy.back() = of_decoder_.dx;
-    core_->backward(parameters_, parts_.front().x.data(), false, true, rows_, of_core_);
-    parts_.front().dx = of_core_.dx;
+    core_->backward(parameters_, parts_.front().x, false, true, rows_, of_core_);
+    std::ranges::copy(of_core_.dx, parts_.front().dx);
     take_apart(0);
   }
 
@@ -232,7 +235,7 @@ class RuleMha : public RuleNetwork<T> {
     for (std::size_t module = 0; module < parts_.size(); ++module) {
       join(module, found, paths_[3].y.data());
       const Part& part = parts_[module];
-      kernels_.layer_forward({.x = part.x.data(),
+      kernels_.layer_forward({.x = part.x,
                               .x_stride = padded(part.units),
                               .weights = parameters_.values(part.tensor),
                               .bias = parameters_.values(part.tensor + 1),
@@ -259,7 +262,7 @@ class RuleMha : public RuleNetwork<T> {
       Part& part = parts_[module];
       copy_columns(dhidden + static_cast<std::ptrdiff_t>(module) * units, at(1, modules_->hidden()), rows_, units,
                    hidden_.data(), at(1, units));
-      kernels_.layer_weight_gradient({.x = part.x.data(),
+      kernels_.layer_weight_gradient({.x = part.x,
                                       .x_stride = padded(part.units),
                                       .dy = hidden_.data(),
                                       .weights = parameters_.gradients(part.tensor),
@@ -267,11 +270,11 @@ class RuleMha : public RuleNetwork<T> {
                                       .rows = rows_,
                                       .in = part.units,
                                       .out = units});
-      turn_weights(parameters_.values(part.tensor), part.units, units, turned_);
+      turn_weights(kernels_, parameters_.values(part.tensor), part.units, units, turned_);
       kernels_.layer_input_gradient({.dy = hidden_.data(),
                                      .transposed = turned_.data(),
                                      .x = nullptr,
-                                     .dx = part.dx.data(),
+                                     .dx = part.dx,
                                      .rows = rows_,
                                      .in = part.units,
                                      .out = units});
@@ -296,6 +299,7 @@ class RuleMha : public RuleNetwork<T> {
   std::optional<RuleGate<T>> gate_;
   std::array<Path, 4> paths_;
   std::vector<Part> parts_;
+  ArrayRoom<T> room_;  // of the parts
 
   int rows_ = 0;
   int length_ = 0;

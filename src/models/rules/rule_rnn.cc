@@ -1,5 +1,6 @@
 #include <vector>
 
+#include "core/array_room.h"
 #include "models/rules/gating.h"
 #include "models/rules/rule_network.h"
 #include "models/rules/rule_stack.h"
@@ -51,7 +52,7 @@ class RuleRnn : public RuleNetwork<T> {
     const T* codes = encoder_.forward(parameters_, x_.data(), rows_, of_encoder_);
     route_.find(batch);
     for (std::size_t number = 0; number < cells_.size() && at_once_; ++number) {
-      multiply(number, &Weights::input, codes, shape_.width, 0, rows_, cells_[number].from_input.data());
+      multiply(number, &Weights::input, codes, shape_.width, 0, rows_, cells_[number].from_input);
     }
     score_rules();
     turn_scores();
@@ -73,8 +74,8 @@ class RuleRnn : public RuleNetwork<T> {
     gating_.begin_backward();
     std::ranges::fill(dscores_turned_, T{0});
     for (Weights& weights : weights_) {
-      turn_weights(parameters_.values(weights.input), shape_.width, 4 * state_, weights.input_turned);
-      turn_weights(parameters_.values(weights.state), state_, 4 * state_, weights.state_turned);
+      turn_weights(kernels_, parameters_.values(weights.input), shape_.width, 4 * state_, weights.input_turned);
+      turn_weights(kernels_, parameters_.values(weights.state), state_, 4 * state_, weights.state_turned);
     }
     for (int step = batch.length; step-- > 0;) {
       backward_step(batch, step);
@@ -82,8 +83,8 @@ class RuleRnn : public RuleNetwork<T> {
     backward_rule_scores();
     add_scores();
     for (std::size_t number = 0; number < cells_.size() && at_once_; ++number) {
-      multiply_back(number, &Weights::input, of_encoder_.y.back().data(), shape_.width,
-                    cells_[number].dfrom_input.data(), 0, rows_, of_encoder_.dy.back().data(), number > 0);
+      multiply_back(number, &Weights::input, of_encoder_.y.back().data(), shape_.width, cells_[number].dfrom_input, 0,
+                    rows_, of_encoder_.dy.back().data(), number > 0);
     }
     encoder_.backward(parameters_, x_.data(), false, false, rows_, of_encoder_);
   }
@@ -97,10 +98,13 @@ class RuleRnn : public RuleNetwork<T> {
   // What a cell makes of every row. Where the rule chooses one cell for each row, there is one of these: every row has
   // what its own cell makes of it, and no other is computed.
   struct Cell {
-    AlignedVector<T> parts;         // [row][4][h], squashed
-    AlignedVector<T> memory, told;  // [row][h]: its own c, where cells are mixed, and tanh(c)
+    T* parts = nullptr;   // [row][4][h], squashed
+    T* memory = nullptr;  // [row][h]: its own c, where cells are mixed
+    T* told = nullptr;    // [row][h]: tanh(c)
     // [row][4 h]: what input and state say before it is squashed, where all steps are kept, and what that is asked.
-    AlignedVector<T> from_input, from_state, dfrom_input;
+    T* from_input = nullptr;
+    T* from_state = nullptr;
+    T* dfrom_input = nullptr;
   };
 
   static std::ptrdiff_t at(int row, int units) { return static_cast<std::ptrdiff_t>(row) * padded(units); }
@@ -208,21 +212,22 @@ class RuleRnn : public RuleNetwork<T> {
     dmemory_before_.assign(by(samples_, state_), T{0});
     asked_.assign(by(samples_, shape_.modules), T{0});
     for (Cell& cell : cells_) {
-      cell.parts.assign(by(4 * rows_, state_), T{0});
-      cell.told.assign(by(rows_, state_), T{0});
+      room_.add(cell.parts, by(4 * rows_, state_));
+      room_.add(cell.told, by(rows_, state_));
       if (mixes()) {
-        cell.memory.assign(by(rows_, state_), T{0});
+        room_.add(cell.memory, by(rows_, state_));
       }
-      if (at_once_ || scores_cells()) {
-        cell.from_input.assign(with_spare(rows_), T{0});
+      if (at_once_ || keeps_said()) {
+        room_.add(cell.from_input, with_spare(rows_));
       }
       if (at_once_) {
-        cell.dfrom_input.assign(with_spare(rows_), T{0});
+        room_.add(cell.dfrom_input, with_spare(rows_));
       }
-      if (scores_cells()) {
-        cell.from_state.assign(with_spare(rows_), T{0});
+      if (keeps_said()) {
+        room_.add(cell.from_state, with_spare(rows_));
       }
     }
+    room_.make();
     for (AlignedVector<T>* values : {&step_input_, &step_state_, &dstep_input_, &dstep_state_}) {
       values->assign(with_spare(samples_), T{0});
     }
@@ -235,14 +240,21 @@ class RuleRnn : public RuleNetwork<T> {
   bool mixes() const { return shape_.has_modules() && !one_each_; }
   bool scores_cells() const { return shape_.model == RuleModel::kModular; }
 
+  // What was said to a cell counts for its score, on the way back too. Small cells are told again then: their products
+  // take less time than to keep all of it until then.
+  bool keeps_said() const {
+    constexpr int kSmall = 32;
+    return scores_cells() && state_ > kSmall;
+  }
+
   T* from_input(Cell& cell, int first) {
-    return at_once_ || scores_cells() ? cell.from_input.data() + at(first, 4 * state_) : step_input_.data();
+    return at_once_ || keeps_said() ? cell.from_input + at(first, 4 * state_) : step_input_.data();
   }
   T* from_state(Cell& cell, int first) {
-    return scores_cells() ? cell.from_state.data() + at(first, 4 * state_) : step_state_.data();
+    return keeps_said() ? cell.from_state + at(first, 4 * state_) : step_state_.data();
   }
   T* dfrom_input(Cell& cell, int first) {
-    return at_once_ ? cell.dfrom_input.data() + at(first, 4 * state_) : dstep_input_.data();
+    return at_once_ ? cell.dfrom_input + at(first, 4 * state_) : dstep_input_.data();
   }
 
   // The weights of scores are [8 h][module]; here as [module][2][padded 4 h].
@@ -318,26 +330,32 @@ class RuleRnn : public RuleNetwork<T> {
     }
   }
 
-  // The rows of a step are `samples_` neighbours; in hidden_ and memory_ the step before stands at the same place.
+  // The rows of a step are `samples_` neighbours; in hidden_ and memory_ the step before stands at the same place. All
+  // cells answer some of them before the others are asked, so that what they say is at hand when it is mixed.
   void forward_step(const RuleBatch& batch, int step) {
-    const int first = step * samples_;
-    for (std::size_t number = 0; number < cells_.size(); ++number) {
-      for_each_stretch(first, [&](int begin, int count) { forward_cell(number, begin, count); });
-    }
-    choose_gates(batch, first);
-    for (std::size_t number = 0; number < cells_.size() && mixes(); ++number) {
-      const Cell& cell = cells_[number];
-      kernels_.lstm_mix({.parts = cell.parts.data() + at(4 * first, state_),
-                         .memory = cell.memory.data() + at(first, state_),
-                         .told = cell.told.data() + at(first, state_),
-                         .gates = gating_.gates(first) + number,
-                         .gate_stride = padded(shape_.modules),
-                         .mixed_hidden = hidden_.data() + at(first + samples_, state_),
-                         .mixed_memory = memory_.data() + at(first + samples_, state_),
-                         .rows = samples_,
-                         .units = state_,
-                         .add = number > 0});
-    }
+    for_each_stretch(step * samples_, [&](int first, int count) {
+      for (std::size_t number = 0; number < cells_.size(); ++number) {
+        forward_cell(number, first, count);
+      }
+      choose_gates(batch, first, count);
+      for (std::size_t number = 0; number < cells_.size() && mixes(); ++number) {
+        mix(number, first, count);
+      }
+    });
+  }
+
+  void mix(std::size_t number, int first, int count) {
+    const Cell& cell = cells_[number];
+    kernels_.lstm_mix({.parts = cell.parts + at(4 * first, state_),
+                       .memory = cell.memory + at(first, state_),
+                       .told = cell.told + at(first, state_),
+                       .gates = gating_.gates(first) + number,
+                       .gate_stride = padded(shape_.modules),
+                       .mixed_hidden = hidden_.data() + at(first + samples_, state_),
+                       .mixed_memory = memory_.data() + at(first + samples_, state_),
+                       .rows = count,
+                       .units = state_,
+                       .add = number > 0});
   }
 
   // Calls work(first, count) for rows of a step that are few enough for what is said of them to stay in the second
@@ -345,14 +363,17 @@ class RuleRnn : public RuleNetwork<T> {
   template <typename Work>
   void for_each_stretch(int first, const Work& work) {
     constexpr int kNumbers = 32768;
-    const int stretch = one_each_ ? samples_ : std::max(48, kNumbers / padded(4 * state_));
+    constexpr int kFewest = 48;  // of fewer the products' own preparations would be seen
+    const int numbers_of_row = padded(4 * state_) * static_cast<int>(cells_.size());
+    const int stretch = one_each_ ? samples_ : std::max(kFewest, kNumbers / numbers_of_row);
     const int last = first + samples_;
     for (int row = first; row < last; row += stretch) {
       work(row, std::min(stretch, last - row));
     }
   }
 
-  void forward_cell(std::size_t number, int first, int count) {
+  // What input and state say to a cell.
+  void say(std::size_t number, int first, int count) {
     Cell& cell = cells_[number];
     if (!at_once_) {
       multiply(number, &Weights::input, of_encoder_.y.back().data() + at(first, shape_.width), shape_.width, first,
@@ -360,14 +381,19 @@ class RuleRnn : public RuleNetwork<T> {
     }
     multiply(number, &Weights::state, hidden_.data() + at(first, state_), state_, first, count,
              from_state(cell, first));
+  }
+
+  void forward_cell(std::size_t number, int first, int count) {
+    Cell& cell = cells_[number];
+    say(number, first, count);
     T* next_memory = memory_.data() + at(first + samples_, state_);
     T* next_hidden = hidden_.data() + at(first + samples_, state_);
     kernels_.lstm_forward({.from_input = from_input(cell, first),
                            .from_state = from_state(cell, first),
                            .before = memory_.data() + at(first, state_),
-                           .parts = cell.parts.data() + at(4 * first, state_),
-                           .memory = mixes() ? cell.memory.data() + at(first, state_) : next_memory,
-                           .told = cell.told.data() + at(first, state_),
+                           .parts = cell.parts + at(4 * first, state_),
+                           .memory = mixes() ? cell.memory + at(first, state_) : next_memory,
+                           .told = cell.told + at(first, state_),
                            .hidden = mixes() ? nullptr : next_hidden,
                            .rows = count,
                            .units = state_});
@@ -376,15 +402,15 @@ class RuleRnn : public RuleNetwork<T> {
     }
   }
 
-  void choose_gates(const RuleBatch& batch, int first) {
+  void choose_gates(const RuleBatch& batch, int first, int count) {
     if (!shape_.has_modules()) {
       return;
     }
-    for (int row = first; row < first + samples_ && shape_.model == RuleModel::kModularOp; ++row) {
+    for (int row = first; row < first + count && shape_.model == RuleModel::kModularOp; ++row) {
       const int rule = batch.said[static_cast<std::size_t>(row)];
       std::copy_n(rule_scores_.data() + at(rule, shape_.modules), shape_.modules, gating_.scores(row));
     }
-    gating_.choose(first, samples_);
+    gating_.choose(first, count);
   }
 
   // How well a cell fits: a weighed sum of what input and state say to it, as far as it is above zero.
@@ -410,34 +436,35 @@ class RuleRnn : public RuleNetwork<T> {
         dh[unit] += asked[unit];
       }
     }
-    ask_gates(batch, first);
-    for (std::size_t number = 0; number < cells_.size(); ++number) {
-      for_each_stretch(first, [&](int begin, int count) { backward_cell(number, begin, count, begin - first); });
-    }
+    for_each_stretch(first, [&](int begin, int count) {
+      ask_gates(batch, begin, count, begin - first);
+      for (std::size_t number = 0; number < cells_.size(); ++number) {
+        backward_cell(number, begin, count, begin - first);
+      }
+    });
     std::swap(dmemory_, dmemory_before_);
     std::swap(dhidden_, dhidden_before_);
   }
 
-  // What the new states ask of the gates, and what that asks of the scores.
-  void ask_gates(const RuleBatch& batch, int first) {
+  // What the new states ask of the gates, and what that asks of the scores. `sample`: that of the first row.
+  void ask_gates(const RuleBatch& batch, int first, int count, int sample) {
     if (shape_.model != RuleModel::kModular && shape_.model != RuleModel::kModularOp) {
       return;
     }
     for (std::size_t number = 0; number < cells_.size(); ++number) {
       const Cell& cell = cells_[number];
-      kernels_.lstm_ask({.dhidden = dhidden_.data(),
-                         .dmemory = dmemory_.data(),
-                         .parts = cell.parts.data() + at(4 * first, state_),
-                         .memory = cell.memory.data() + at(first, state_),
-                         .told = cell.told.data() + at(first, state_),
-                         .asked = asked_.data() + number,
+      kernels_.lstm_ask({.dhidden = dhidden_.data() + at(sample, state_),
+                         .dmemory = dmemory_.data() + at(sample, state_),
+                         .parts = cell.parts + at(4 * first, state_),
+                         .memory = cell.memory + at(first, state_),
+                         .told = cell.told + at(first, state_),
+                         .asked = asked_.data() + at(sample, shape_.modules) + number,
                          .asked_stride = padded(shape_.modules),
-                         .rows = samples_,
+                         .rows = count,
                          .units = state_});
     }
-    for (int sample = 0; sample < samples_; ++sample) {
-      const int row = first + sample;
-      T* asked = asked_.data() + at(sample, shape_.modules);
+    for (int row = first; row < first + count; ++row) {
+      T* asked = asked_.data() + at(sample + row - first, shape_.modules);
       gating_.ask_scores(row, asked);
       if (shape_.model == RuleModel::kModularOp) {
         T* of_rule = drule_scores_.data() + at(batch.said[static_cast<std::size_t>(row)], shape_.modules);
@@ -456,8 +483,8 @@ class RuleRnn : public RuleNetwork<T> {
                             .dmemory = dmemory_.data() + at(sample, state_),
                             .gates = mixes() ? gating_.gates(first) + number : nullptr,
                             .gate_stride = padded(shape_.modules),
-                            .parts = cell.parts.data() + at(4 * first, state_),
-                            .told = cell.told.data() + at(first, state_),
+                            .parts = cell.parts + at(4 * first, state_),
+                            .told = cell.told + at(first, state_),
                             .before = memory_.data() + at(first, state_),
                             .d = dinput,
                             .dbefore = dmemory_before_.data() + at(sample, state_),
@@ -466,6 +493,9 @@ class RuleRnn : public RuleNetwork<T> {
                             .add = number > 0});
     T* dstate = dinput;
     if (scores_cells()) {
+      if (!keeps_said()) {
+        say(number, first, count);
+      }
       dstate = dstep_state_.data();
       std::copy_n(dinput, at(count, 4 * state_), dstate);
       const T* asked = asked_.data() + at(sample, shape_.modules) + number;
@@ -505,6 +535,7 @@ class RuleRnn : public RuleNetwork<T> {
   bool at_once_;
   std::vector<Weights> weights_;
   std::vector<Cell> cells_;
+  ArrayRoom<T> room_;  // of the cells
   std::size_t input_bias_ = 0, state_bias_ = 0, scores_ = 0, gate_first_ = 0, gate_second_ = 0;
 
   int rows_ = 0;
