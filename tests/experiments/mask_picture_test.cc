@@ -87,6 +87,13 @@ TEST(MaskPicture, OfALargeNetworkHasSharesOfBlocks) {
   EXPECT_EQ(number_of(block(47, 47)[0]), static_cast<int>(std::lround(63.0 / 15)));
 }
 
+TEST(MaskPicture, OfALongMatrixHasBlocks) {
+  EXPECT_EQ(mask_picture(outcome_of({256, 2}, {Kept(512)}))["exact"], true);
+  const ordered_json picture = mask_picture(outcome_of({257, 2}, {Kept(514)}));
+  EXPECT_EQ(picture["exact"], false);
+  EXPECT_EQ(picture["tensors"][0]["cells"], ordered_json({kMostBlocks, 2}));
+}
+
 TEST(MaskPicture, ASmallShareIsNotNothing) {
   Kept one(1'000'000);
   one[0] = 1;

@@ -191,7 +191,7 @@ onPage("shows how decided masks are", study, {}, async (page, report) => {
   assert.equal(bars.length, 20);
   const most = Math.max(...histogram);
   assert.ok(Math.abs(bars[histogram.indexOf(most)] - 34) < 1);
-  assert.ok(bars.every((height, bin) => Math.abs(height - Math.max(2, (34 * histogram[bin]) / most)) < 1));
+  assert.ok(bars.every((height, bin) => Math.abs(height - Math.max(2, 34 * Math.sqrt(histogram[bin] / most))) < 1));
   await rows.nth(1).locator("td").nth(19).hover();
   assert.match(await words(page.locator(".tooltip")), new RegExp(`mask add, 95 to 100 %.*${histogram[19]} of`));
 });
@@ -230,6 +230,11 @@ onPage("shows what there is of an older store", study, {}, async (page, report) 
 onPage("says warnings and speaks of masks", study, {}, async (page, report) => {
   await show(page, report, "FNN");
   assert.match(await words(page.locator(".mask-warnings")), /the control mask keeps little/);
+  await show(page, report, "older");
+  assert.equal(await page.locator(".mask-doubts li").first().isVisible(), false, "many are folded");
+  await page.locator(".mask-doubts summary").click();
+  assert.equal(await page.locator(".mask-doubts li").count(), 3);
+  assert.equal(await page.locator(".mask-doubts li").first().isVisible(), true);
   const reading = await words(page.locator("#reading"));
   assert.match(reading, /IoU and IoMin.*Chance to keep/);
   assert.doesNotMatch(reading, /output bits|Wiring/);

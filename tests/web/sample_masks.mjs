@@ -176,6 +176,7 @@ function withoutPictures(network) {
   return {
     ...network,
     exact: false,
+    warnings: ["one", "two", "three"],
     masks: network.masks.map((mask) => ({ ...mask, histogram: null, inverse_confusion: null })),
     tensors: network.tensors.map((tensor) => ({ ...tensor, picture: null })),
   };

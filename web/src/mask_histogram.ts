@@ -6,7 +6,7 @@ import { count, measured } from "./format";
 import type { ShownMasked } from "./mask_details";
 import { fact } from "./tooltip";
 
-const kHeight = 34; // pixels
+const kHeight = 34; // pixels. Roots, since most logits are decided and the others are what one looks for.
 
 export function chanceHistograms(network: ShownMasked): HTMLElement | null {
   const cells: Cells = new Map();
@@ -30,7 +30,7 @@ export function chanceHistograms(network: ShownMasked): HTMLElement | null {
             { "aria-label": `${mask.name}, chance to keep ${bounds(bin)}: ${count(number)}` },
             el("span", {
               class: number ? "share-bar" : "share-bar share-none",
-              style: `height:${((kHeight * number) / most).toFixed(1)}px`,
+              style: `height:${(kHeight * Math.sqrt(number / most)).toFixed(1)}px`,
             }),
           );
           cells.set(cell, () => [
@@ -53,7 +53,7 @@ export function chanceHistograms(network: ShownMasked): HTMLElement | null {
       class: "combination-bars chance-bars",
       "aria-label": "Logits by their chance to keep. Arrow keys go from bar to bar.",
     },
-    el("caption", {}, "logits, by their chance to keep a weight"),
+    el("caption", {}, "logits, by their chance to keep a weight (heights are roots)"),
     el("tbody", {}, rows),
     el(
       "tfoot",

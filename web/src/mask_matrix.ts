@@ -1,5 +1,6 @@
 // The masks of a tensor as a matrix, in the colours of the targets that keep a weight: units down, inputs across.
 import { el } from "./dom";
+import type { Child } from "./dom";
 import { count, measured } from "./format";
 import type { ShownPicture, ShownTensor } from "./mask_details";
 import { tensorName } from "./mask_details";
@@ -10,7 +11,9 @@ import { look } from "./theme";
 import { fact, hideTooltip, showTooltip } from "./tooltip";
 
 const kWidest = 330; // pixels
+const kHighest = 240;
 const kLargestCell = 9;
+const kNarrowest = 66; // with its name below it
 
 export interface MaskMatrix {
   element: HTMLElement;
@@ -19,8 +22,8 @@ export interface MaskMatrix {
 
 // So that all matrices of a network have cells of one size.
 export function cellSize(tensors: ShownTensor[]): number {
-  const widest = Math.max(1, ...tensors.map(({ picture }) => picture?.across ?? 0));
-  return Math.min(Math.max(Math.floor(kWidest / widest), 1), kLargestCell);
+  const most = (side: "across" | "down"): number => Math.max(1, ...tensors.map(({ picture }) => picture?.[side] ?? 0));
+  return Math.min(kWidest / most("across"), kHighest / most("down"), kLargestCell);
 }
 
 const total = (shares: number[]): number => shares.reduce((sum, share) => sum + share, 0);
@@ -48,6 +51,11 @@ function colourOfCell(shares: number[], keepers: Keeper[], most: number, theme: 
 function span(name: string, at: number, of: number, size: number): string {
   const [first, end] = [Math.floor((at * size) / of), Math.floor(((at + 1) * size) / of)];
   return end - first > 1 ? `${name}s ${count(first + 1)} to ${count(end)}` : `${name} ${count(first + 1)}`;
+}
+
+// A name may go on in the next line behind its dots and underscores.
+function breakable(name: string): Child[] {
+  return name.split(/(?<=[._])/).flatMap((part) => [part, el("wbr")]);
 }
 
 export function maskMatrix(tensor: ShownTensor, picture: ShownPicture, keepers: Keeper[], size: number): MaskMatrix {
@@ -133,9 +141,15 @@ export function maskMatrix(tensor: ShownTensor, picture: ShownPicture, keepers: 
   return {
     element: el(
       "figure",
-      { class: "mask-matrix" },
+      // No wider than the matrix, so that narrow ones stand side by side.
+      { class: "mask-matrix", style: `width:${Math.max(across * size, kNarrowest)}px` },
       paper,
-      el("figcaption", {}, el("strong", {}, tensorName(tensor.name)), ` ${count(rows)} × ${count(columns)}${kept}`),
+      el(
+        "figcaption",
+        {},
+        el("strong", {}, breakable(tensorName(tensor.name))),
+        ` ${count(rows)} × ${count(columns)}${kept}`,
+      ),
     ),
     show: (chosen) => {
       const theme = look();

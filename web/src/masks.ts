@@ -20,6 +20,8 @@ import { onThemeChange } from "./theme";
 
 const kRankNames: Record<MaskedRank, string> = { least: "shares least", median: "median", most: "shares most" };
 
+const kFewWarnings = 2; // that are shown at once
+
 interface Picture {
   element: HTMLElement;
   show: (keeper: number) => void;
@@ -59,6 +61,18 @@ function again(network: ShownMasked): Child {
   return known.length ? ` · trained again ${mean.toFixed(2)}` : null;
 }
 
+function warningList(warnings: string[]): Child {
+  const list = el(
+    "ul",
+    { class: "mask-warnings" },
+    warnings.map((warning) => el("li", {}, warning)),
+  );
+  if (warnings.length <= kFewWarnings) {
+    return warnings.length ? list : null;
+  }
+  return el("details", { class: "mask-doubts" }, el("summary", {}, plural(warnings.length, "warning")), list);
+}
+
 interface Card {
   element: HTMLElement;
   picture: Picture;
@@ -88,13 +102,7 @@ function networkCard(network: ShownMasked, cell: ShownMaskedCell, keepers: Keepe
       el("br"),
       keptWords(network),
     ),
-    network.warnings.length
-      ? el(
-          "ul",
-          { class: "mask-warnings" },
-          network.warnings.map((warning) => el("li", {}, warning)),
-        )
-      : null,
+    warningList(network.warnings),
     picture.element,
     sharingBars(network),
     accuracyMap(network),

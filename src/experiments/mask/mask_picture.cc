@@ -107,10 +107,12 @@ class TensorMasks {
 nlohmann::ordered_json mask_picture(const MaskOutcome& outcome) {
   const std::vector<MaskTensor>& tensors = outcome.stages.front().mask.tensors;
   std::size_t weights = 0;
+  std::size_t longest = 0;
   for (const MaskTensor& tensor : tensors) {
     weights += tensor.kept.size();
+    longest = std::max({longest, matrix_side(tensor).rows, matrix_side(tensor).columns});
   }
-  const bool is_exact = weights <= kMostExactWeights;
+  const bool is_exact = weights <= kMostExactWeights && longest <= kLongestExactSide;
   nlohmann::ordered_json picture;
   picture["histograms"] = nlohmann::ordered_json::array();
   for (const methods::MaskStage& stage : outcome.stages) {
