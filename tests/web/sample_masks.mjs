@@ -55,6 +55,8 @@ function tensorOf(name, rows, columns, targets, random, share = 0.3) {
 function blocksOf(name, rows, columns, targets, random) {
   const [down, across] = [Math.min(rows, 48), Math.min(columns, 48)];
   const letters = Array.from({ length: down * across * (targets + 1) }, () => kLetters[Math.floor(20 * random())]);
+  // Shares are rounded, so that a full block may come to more than all of it.
+  letters.splice(0, 3, "/", "B", "A");
   return {
     name,
     weights: rows * columns,

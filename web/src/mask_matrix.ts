@@ -137,7 +137,7 @@ export function maskMatrix(tensor: ShownTensor, picture: ShownPicture, keepers: 
   });
 
   const most = Math.max(0, ...cells.map((cell) => total(cell.shares)));
-  const kept = isExact ? "" : `, fullest block ${measured(100 * most, "%", 0)}`;
+  const kept = isExact ? "" : `, fullest block ${measured(Math.min(100 * most, 100), "%", 0)}`;
   return {
     element: el(
       "figure",

@@ -148,7 +148,7 @@ export function maskNetwork(
   );
   const pathOf = ({ layer, from, to }: KeptEdge): string =>
     `M${places[layer]?.get(from)?.toFixed(1)},${y(layer) - 3}L${places[layer + 1]?.get(to)?.toFixed(1)},${y(layer + 1) + 3}`;
-  const crowd = Math.min(Math.max((edges.length - kFew) / (kMany - kFew), 0), 1);
+  const crowd = Math.sqrt(Math.min(Math.max((edges.length - kFew) / (kMany - kFew), 0), 1));
   const several = keepers.length - 1;
   const groups = keepers.map((keeper, at) => {
     const own = edges.filter((edge) => (edge.keepers.length > 1 ? several : edge.keepers[0]) === at);
@@ -157,7 +157,7 @@ export function maskNetwork(
       style: inBothThemes(keeper),
       d: own.map(pathOf).join(""),
       "data-edges": own.length,
-      "stroke-width": (keeper.mark === "+" ? 2.2 - 1.4 * crowd : 1.4 - 0.8 * crowd).toFixed(2),
+      "stroke-width": (keeper.mark === "+" ? 2 - 1.3 * crowd : 1.4 - 0.8 * crowd).toFixed(2),
       "stroke-opacity": (0.9 - 0.45 * crowd).toFixed(2),
       "stroke-dasharray": keeper.dash.join(" ") || null,
     });
@@ -204,7 +204,8 @@ export function maskNetwork(
         role: "img",
         "aria-label": `${chain.name || "The network"}: ${plural(edges.length, "kept weight")}: ${words}`,
       },
-      groups,
+      // What is shared lies below: it is the most where there are many targets.
+      [...groups].reverse(),
       units,
     ),
     el("figcaption", {}, chain.name ? chain.name : `inputs below; hidden units with a kept weight: ${used || "none"}`),
