@@ -2,8 +2,12 @@
 
 #include <algorithm>
 
+#include "experiments/mask/masked_bits.h"
+#include "experiments/mask/masked_digits.h"
+#include "experiments/mask/masked_sculpted.h"
 #include "report/gallery_bits.h"
 #include "report/gallery_images.h"
+#include "report/gallery_masks.h"
 #include "report/gallery_rules.h"
 #include "report/gallery_sculpted.h"
 
@@ -11,6 +15,12 @@ namespace modlab::report {
 namespace {
 
 using nlohmann::ordered_json;
+
+// What the kinds of masked networks show is the same.
+template <const experiments::Experiment& (*kKind)()>
+ordered_json masks_of_kind(const studies::Findings& findings, studies::Store& store) {
+  return gallery_masks(kKind(), findings, store);
+}
 
 // A gallery for each kind that has something to draw.
 struct KindGallery {
@@ -21,12 +31,16 @@ struct KindGallery {
 constexpr KindGallery kGalleries[] = {{"bits", "gallery", &gallery_bits},
                                       {"images", "gallery", &gallery_images},
                                       {"sculpt", "sculpted", &gallery_sculpted},
-                                      {"rules", "mixtures", &gallery_rules}};
+                                      {"rules", "mixtures", &gallery_rules},
+                                      {"masked-bits", "masks", &masks_of_kind<&experiments::masked_bits>},
+                                      {"masked-digits", "masks", &masks_of_kind<&experiments::masked_digits>},
+                                      {"masked-sculpted", "masks", &masks_of_kind<&experiments::masked_sculpted>}};
 
 }  // namespace
 
 ordered_json galleries(const studies::Findings& findings, studies::Store& store) {
-  ordered_json sections = {{"gallery", ordered_json::array()}, {"sculpted", nullptr}, {"mixtures", nullptr}};
+  ordered_json sections = {
+      {"gallery", ordered_json::array()}, {"sculpted", nullptr}, {"mixtures", nullptr}, {"masks", nullptr}};
   for (const experiments::Experiment* kind : findings.plan().kinds) {
     const auto found = std::ranges::find(kGalleries, kind->name(), &KindGallery::kind);
     if (found == std::end(kGalleries)) {

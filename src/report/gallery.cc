@@ -94,11 +94,10 @@ std::vector<const Cell*> gallery_cells(const Findings& findings, const NetworkGa
   return some_evenly(cells, kMaxCells);
 }
 
-std::string settings_of(const Cell::Split& split, const experiments::Run& run) {
+}  // namespace
+
+std::string drawn_text(const experiments::Run& run) {
   std::vector<std::string> parts;
-  if (!split.settings.empty()) {
-    parts.push_back(split.settings);
-  }
   for (std::size_t at = 0; at < run.values.size(); ++at) {
     if (const settings::Setting& setting = run.values.setting_at(at); setting.is_replicate()) {
       parts.push_back(fmt::format("{} {}", setting.role == settings::Setting::Role::kSplit ? "split" : setting.name,
@@ -107,8 +106,6 @@ std::string settings_of(const Cell::Split& split, const experiments::Run& run) {
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }
-
-}  // namespace
 
 ordered_json gallery_of_networks(const Findings& findings, studies::Store& store, const NetworkGallery& gallery) {
   const experiments::Parts names_of_parts = gallery.kind->parts();
@@ -142,7 +139,7 @@ ordered_json gallery_of_networks(const Findings& findings, studies::Store& store
       json["rank"] = rank;
       json["series"] = findings.value(*cell, "series");
       json["task"] = run.values.text("task");
-      json["settings"] = settings_of(*split, run);
+      json["settings"] = split->settings + (split->settings.empty() ? "" : ", ") + drawn_text(run);
       for (std::size_t part = 0; part < gallery.parts.size(); ++part) {
         json["accuracy"][page_name(gallery, part)] = record->measure(gallery.parts[part] + "_accuracy");
       }

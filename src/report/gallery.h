@@ -18,6 +18,9 @@ struct NetworkGallery {
   std::function<void(const experiments::Run& run, nlohmann::ordered_json& json)> add;  // its own part of the JSON
 };
 
+// What was drawn for a run: "split 40, seed 0".
+std::string drawn_text(const experiments::Run& run);
+
 // The best, the median and the worst network of each cell that the study's gallery names, with their curves.
 // web/src/report.ts describes the form.
 nlohmann::ordered_json gallery_of_networks(const studies::Findings& findings, studies::Store& store,

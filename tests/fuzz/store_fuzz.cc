@@ -5,7 +5,9 @@
 
 #include "core/errors.h"
 #include "entry.h"
+#include "experiments/mask/masked_bits.h"
 #include "io/sqlite.h"
+#include "report/gallery_masks.h"
 #include "report/gallery_rules.h"
 #include "report/report_data.h"
 #include "report/tables.h"
@@ -29,7 +31,9 @@ constexpr auto kStudy =
     "  - {series: sculpted, parameters: {model: sculpted, task: sculpt/4-1-4, hidden: \"6\", epochs: 5, unit_steps: "
     "\"70\", edge_steps: \"2.5\", prune_threshold: 50}}\n"
     "  - {series: rules, parameters: {task: rules-mlp, model: [modular, monolithic], rules: 2, width: 8, "
-    "iterations: 4, evaluate_every: 2, batch_size: 4, test_samples: 64}}\n";
+    "iterations: 4, evaluate_every: 2, batch_size: 4, test_samples: 64}}\n"
+    "  - {series: masked, parameters: {task: depth1, model: masked, network: dense, hidden: \"4\", epochs: 3, "
+    "mask_steps: 3, beta: 0.01, controls: false}}\n";
 constexpr auto kRest =
     "figures: [{id: F, title: All, x: series, measures: [test_accuracy, edges, flops]}]\n"
     "claims: [{id: C, text: More., checks: [{value: bits, measure: test_accuracy, expect: at_least}]}]\n";
@@ -206,8 +210,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const modlab::studies::Findings& findings = opened.findings();
     const auto claims = modlab::studies::evaluate_claims(findings);
     ask([&] { modlab::report::report_data(findings, claims, opened.store()); });
-    // Other kinds may have been found damaged before this one.
+    // Other kinds may have been found damaged before these.
     ask([&] { modlab::report::gallery_rules(findings, opened.store()); });
+    ask([&] { modlab::report::gallery_masks(modlab::experiments::masked_bits(), findings, opened.store()); });
     ask([&] { modlab::report::runs_csv(findings); });
     for (const modlab::studies::Record& record : findings.records()) {
       const modlab::experiments::Run& run = record.run->run;

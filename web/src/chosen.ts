@@ -4,14 +4,16 @@ import { clear, el, saveAs } from "./dom";
 import { count, measured, plural, slug } from "./format";
 import type { Palette } from "./palette";
 import type { Chosen, Report } from "./report";
-import { hasMixtures, hasSculpted } from "./report";
+import { hasMasks, hasMixtures, hasSculpted } from "./report";
 import { swatch } from "./swatch";
 
 const kPage = window.innerWidth < 640 ? 20 : 60; // rows before "show all"
 
 // Where runs differ in nothing but what was drawn there is nothing to choose.
 export function choosesSettings(report: Report): boolean {
-  return report.chosen.length ? report.chosen.some((row) => row.settings) : !(hasSculpted(report) || hasMixtures(report));
+  return report.chosen.length
+    ? report.chosen.some((row) => row.settings)
+    : !(hasSculpted(report) || hasMixtures(report) || hasMasks(report));
 }
 
 export function chosenSection(report: Report, palette: Palette): HTMLElement {

@@ -3,13 +3,14 @@ import { choosesSettings, chosenSection } from "./chosen";
 import { el } from "./dom";
 import { figureAnchor, figureCard } from "./figure_card";
 import { gallerySection } from "./gallery";
+import { masksSection } from "./masks";
 import { mixturesSection } from "./mixtures";
 import { overviewSection } from "./overview";
 import type { Palette } from "./palette";
 import { makePalette } from "./palette";
 import { readingSection } from "./reading";
 import type { Report } from "./report";
-import { completeReport, figureName, hasMixtures, hasSculpted, hasTrained } from "./report";
+import { completeReport, figureName, hasMasks, hasMixtures, hasSculpted, hasTrained } from "./report";
 import { sculptedSection } from "./sculpted";
 import { startTheme, themeButton } from "./theme";
 
@@ -87,6 +88,9 @@ function build(): void {
     { id: "networks", name: "Networks" },
     ...(hasSculpted(report) && hasTrained(report) ? [{ id: "pruned", name: "Pruned" }] : []),
     ...(hasMixtures(report) && (hasTrained(report) || hasSculpted(report)) ? [{ id: "mixtures", name: "Mixtures" }] : []),
+    ...(hasMasks(report) && (hasTrained(report) || hasSculpted(report) || hasMixtures(report))
+      ? [{ id: "masks", name: "Masks" }]
+      : []),
     ...(choosesSettings(report) ? [{ id: "settings", name: "Settings" }] : []),
     { id: "reading", name: "Reading" },
   ];
@@ -103,6 +107,7 @@ function build(): void {
         hasTrained(report) ? gallerySection(report, palette) : null,
         hasSculpted(report) ? sculptedSection(report) : null,
         hasMixtures(report) ? mixturesSection(report, palette) : null,
+        hasMasks(report) ? masksSection(report) : null,
         choosesSettings(report) ? chosenSection(report, palette) : null,
         readingSection(report),
       ),

@@ -311,6 +311,9 @@ export const kPool: { light: string; dark: string }[] = [
   { light: "#3d8fb5", dark: "#7fd0f0" },
 ];
 
+// Weights that the masks of several targets keep; those of one are in the colours of the pool, with numbers and dashes.
+export const kSeveral = { light: kDense.light, dark: kDense.dark };
+
 // Modules of sculpted networks, in the colours that true modules have in the task's drawing (src/tasks/area_colours.h).
 // Like that drawing they are for white paper; CSS turns both around in the dark.
 export const kAreas: { fill: string; line: string }[] = [

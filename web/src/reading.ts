@@ -2,7 +2,7 @@
 import { el } from "./dom";
 import type { Child } from "./dom";
 import type { Report } from "./report";
-import { drawnWords, hasMixtures, hasSculpted, hasSplits, hasTrained } from "./report";
+import { drawnWords, hasMasks, hasMixtures, hasSculpted, hasSplits, hasTrained } from "./report";
 
 function item(name: string, ...words: string[]): HTMLElement[] {
   return [el("dt", {}, name), el("dd", {}, words.join(" "))];
@@ -158,6 +158,40 @@ function mixtureItems(): Child {
   ];
 }
 
+function maskItems(): Child {
+  return [
+    item(
+      "Masks",
+      "A network is trained and frozen. For each target, a function that it computes, a mask is trained that keeps the",
+      "weights which the target needs and as few others as possible. The control is trained on everything: if it",
+      "loses much, what masks leave out means nothing. All but a mask is the network without what the mask keeps.",
+    ),
+    item(
+      "IoU and IoMin",
+      "What two masks both keep, of what any of them keeps, and of what the smaller keeps; of several targets the mean",
+      "over pairs. The upright mark is what random masks that keep as many weights would share. Trained again: IoU of a",
+      "mask with itself from other noise; what is below it is no difference.",
+    ),
+    item(
+      "Pictures",
+      "An edge or a cell is a weight. Its colour says which target alone keeps it; what several keep is shared, thick and",
+      "in ink. Targets have dashes and numbers as well, and the buttons above leave one of them. Hidden units stand in",
+      "the order of the targets that use them. Of large networks a cell is a block of weights: the stronger its colour,",
+      "the more of them are kept.",
+    ),
+    item(
+      "Chance to keep",
+      "A mask draws each weight anew in every training step, with a chance of its own; in the end it keeps those above a",
+      "half. Weights between 5 and 95 % are undecided.",
+    ),
+    item(
+      "Answers",
+      "Of sums and products: which operation’s result is given where one is asked for. Results that both operations have",
+      "count for both.",
+    ),
+  ];
+}
+
 export function readingSection(report: Report): HTMLElement {
   return el(
     "section",
@@ -169,6 +203,7 @@ export function readingSection(report: Report): HTMLElement {
       hasTrained(report) ? trainedItems(report) : null,
       hasSculpted(report) ? sculptedItems() : null,
       hasMixtures(report) ? mixtureItems() : null,
+      hasMasks(report) ? maskItems() : null,
       item(
         "Claims",
         "Each sentence is written down as one or more checks, with what is measured and what is expected; the mark in",

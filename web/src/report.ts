@@ -17,6 +17,7 @@ export interface Report {
   gallery: Network[];
   sculpted?: SculptedCell[] | null; // of sculpted networks; null where a study has none
   mixtures?: MixtureCell[] | null; // of networks on rules; null where a study has none
+  masks?: MaskedCell[] | null; // of masked networks; null where a study has none
   chosen: Chosen[];
 }
 
@@ -341,6 +342,79 @@ export interface UseCurves {
   imi: (number | null)[];
 }
 
+// Networks that are masked for each of their targets.
+export interface MaskedCell {
+  task: string;
+  series: string;
+  cell: string; // "dense, depth2"
+  runs: number; // that were masked, of which the networks are some
+  networks: MaskedNetwork[];
+}
+
+export type MaskedRank = "least" | "median" | "most"; // by what two masks share
+
+// mask_details.ts fills up what is missing.
+export interface MaskedNetwork {
+  id: string; // of its run
+  rank: MaskedRank;
+  settings: string; // what was drawn: "split 40, seed 0"
+  inputs: string[]; // names of the task's; empty where they have none
+  outputs: string[];
+  beta: number; // weight of the penalty
+  targets: string[]; // what masks are for
+  unmasked: number[]; // accuracy of each target without a mask, in percent
+  masks: TrainedMask[]; // the control on everything, and one for each target
+  tensors: MaskedTensor[];
+  sharing: Sharing | null; // of all tensors together, the mean over pairs of targets; null where there is one target
+  exact: boolean; // cells of pictures are weights; otherwise they are blocks
+  betas: BetaPoint[] | null; // masks on everything, where beta was looked for
+  warnings: string[];
+}
+
+export interface TrainedMask {
+  name: string; // "all", or its target's
+  accuracy: number[]; // of each target under the mask, in percent
+  inverse: number[]; // with everything but the mask
+  confusion: number[][] | null; // [asked for][answered with, last: with none], in percent; null where nobody can tell
+  inverse_confusion: number[][] | null;
+  ambiguous: number; // logits that are not decided, in percent
+  again: number | null; // IoU with itself, trained again
+  untrained: number | null; // accuracy that a mask alone gives an untrained network
+  histogram: number[] | null; // logits by their chance to keep, in bins from 0 to 1; null where it was not stored
+}
+
+export interface Sharing {
+  iou: number;
+  iomin: number;
+  iou_chance: number; // of random masks that keep as much
+  iomin_chance: number;
+}
+
+export interface MaskedTensor {
+  name: string;
+  weights: number;
+  kept: number[]; // by each mask
+  sharing: Sharing | null;
+  picture: TensorPicture | null; // null where it was not stored
+}
+
+// The letters of a cell, row after row: of a weight which targets keep it, six to a letter, the first as the lowest
+// bit; of a block the share that each target alone keeps, and the share that several keep, in 63rds. A stands for 0.
+export interface TensorPicture {
+  rows: number; // units that weights lead to
+  columns: number;
+  down: number; // cells
+  across: number;
+  letters: string;
+}
+
+export interface BetaPoint {
+  beta: number;
+  kept: number; // weights, in percent
+  accuracy: number; // in percent
+  ambiguous: number; // in percent
+}
+
 export interface Chosen {
   series: string;
   cell: string; // "depth2, ratio 0.5"
@@ -383,23 +457,27 @@ export function completeReport(given: Partial<Report>): Report {
     gallery: given.gallery ?? [],
     sculpted: given.sculpted ?? null,
     mixtures: given.mixtures ?? null,
+    masks: given.masks ?? null,
     chosen: given.chosen ?? [],
   };
 }
 
-// A study may have sculpted networks, networks on rules, others that were trained once, or several of these.
+// A study may have sculpted networks, networks on rules, masked ones, others that were trained once, or several of these.
 export function hasSculpted(report: Report): boolean {
   return Boolean(report.sculpted);
 }
 export function hasMixtures(report: Report): boolean {
   return Boolean(report.mixtures);
 }
+export function hasMasks(report: Report): boolean {
+  return Boolean(report.masks);
+}
 export function hasTrained(report: Report): boolean {
-  return !(hasSculpted(report) || hasMixtures(report)) || report.gallery.length > 0;
+  return !(hasSculpted(report) || hasMixtures(report) || hasMasks(report)) || report.gallery.length > 0;
 }
 // Trials differ in their seed alone; all other runs are repeated over splits, or over tasks that are drawn.
 export function hasSplits(report: Report): boolean {
-  return hasTrained(report) || hasMixtures(report);
+  return hasTrained(report) || hasMixtures(report) || hasMasks(report);
 }
 
 // "splits": what was drawn, as many.

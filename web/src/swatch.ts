@@ -3,7 +3,7 @@ import { svg } from "./dom";
 import type { Style } from "./palette";
 import { inkOn } from "./palette";
 
-const kPoints: Record<string, string> = {
+export const kPoints: Record<string, string> = {
   circle: "M-3.4,0A3.4,3.4 0 1,1 3.4,0A3.4,3.4 0 1,1 -3.4,0Z",
   square: "M-3,-3H3V3H-3Z",
   diamond: "M0,-4.2L3.2,0L0,4.2L-3.2,0Z",

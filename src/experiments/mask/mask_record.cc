@@ -132,6 +132,9 @@ nlohmann::ordered_json stage_json(const MaskOutcome& outcome, const MaskStage& s
   if (!stage.confusion.empty()) {
     object["confusion"] = stage.confusion;
   }
+  if (!stage.inverse_confusion.empty()) {
+    object["inverse_confusion"] = stage.inverse_confusion;
+  }
   return object;
 }
 

@@ -10,6 +10,7 @@
 #include "experiments/mask/given_to_mask.h"
 #include "experiments/mask/mask_files.h"
 #include "experiments/mask/mask_kind.h"
+#include "experiments/mask/mask_picture.h"
 #include "experiments/task_facts.h"
 #include "methods/mask/masked_bits.h"
 #include "models/population.h"
@@ -261,6 +262,9 @@ class MaskedBitsWork : public Work {
     result.snapshots["best"] =
         mask_numbers(outcome, group.related, std::holds_alternative<models::MlpShape>(group.blueprint.shape));
     result.blobs["details"] = mask_json(outcome).dump();
+    if (wanted_.best_weights) {
+      result.blobs[kMaskPicture] = mask_picture(outcome).dump();
+    }
     if (wanted_.network_file) {
       const methods::MaskedParameters masked = methods::masked_parameters(group.blueprint.layout, group.masking.spec);
       for (auto& [name, bytes] :

@@ -9,6 +9,7 @@
 #include "core/thread_seconds.h"
 #include "experiments/mask/mask_files.h"
 #include "experiments/mask/mask_kind.h"
+#include "experiments/mask/mask_picture.h"
 #include "methods/mask/masked_digits.h"
 #include "models/training_settings-inl.h"
 
@@ -268,6 +269,9 @@ class MaskedDigitsWork : public Work {
     numbers["drop_late"] = masked.halves.full - masked.halves.late;
     numbers["early_above_late"] = masked.halves.late - masked.halves.early;
     result.blobs["details"] = mask_json(masked.outcome).dump();
+    if (wanted_.best_weights) {
+      result.blobs[kMaskPicture] = mask_picture(masked.outcome).dump();
+    }
     if (wanted_.network_file) {
       const engine::Layout layout = modlab::models::digit_layout(methods::digit_shape(spec));
       for (auto& [name, bytes] : mask_files(layout, methods::masked_parameters(layout, spec.mask), masked.weights,

@@ -7,6 +7,7 @@
 #include "core/errors.h"
 #include "core/thread_seconds.h"
 #include "experiments/mask/given_to_mask.h"
+#include "experiments/mask/mask_picture.h"
 #include "experiments/mask/mask_record.h"
 #include "experiments/sculpt/trials.h"
 #include "experiments/task_facts.h"
@@ -103,7 +104,8 @@ std::vector<Measure> skeleton_measures() {
 
 class MaskedSculptedWork : public Work {
  public:
-  MaskedSculptedWork(std::span<const Run> runs, const Resources& resources) : runs_(runs), resources_(resources) {
+  MaskedSculptedWork(std::span<const Run> runs, const Resources& resources, const Wanted& wanted)
+      : runs_(runs), resources_(resources), wanted_(wanted) {
     for (const Run& run : runs) {
       specs_.push_back(masked_sculpted_spec(run.values));
       trials_.push_back(specs_.back().trial);
@@ -175,6 +177,9 @@ class MaskedSculptedWork : public Work {
       }
       compare_skeletons(dense_masks, carved, numbers);
       result.blobs["details"] = mask_json(dense_masks).dump();
+      if (wanted_.best_weights) {
+        result.blobs[kMaskPicture] = mask_picture(dense_masks).dump();
+      }
     }
     result.seconds = outcome.seconds + thread_seconds() - begin;
     return result;
@@ -209,6 +214,7 @@ class MaskedSculptedWork : public Work {
 
   std::span<const Run> runs_;
   Resources resources_;
+  Wanted wanted_;
   std::vector<MaskedSculptedSpec> specs_;
   std::vector<methods::SculptRun> trials_;
   methods::SculptProgress progress_;
@@ -261,8 +267,8 @@ class MaskedSculpted : public Experiment {
     return kDefaults;
   }
   std::unique_ptr<Work> prepare(std::span<const Run> runs, const Resources& resources,
-                                const Wanted& /*wanted*/) const override {
-    return std::make_unique<MaskedSculptedWork>(runs, resources);
+                                const Wanted& wanted) const override {
+    return std::make_unique<MaskedSculptedWork>(runs, resources, wanted);
   }
   std::optional<TaskFacts> task_facts(const std::string& task) const override { return facts_of_task(task, true); }
   nlohmann::ordered_json run_json(const Run& run, const Result& result) const override {

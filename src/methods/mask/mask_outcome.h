@@ -27,6 +27,7 @@ struct MaskStage {
   std::optional<double> untrained = {};
   // Of the tasks whose answers can be told apart: [true operation][answered with operation, last: with none], percent.
   std::vector<std::vector<double>> confusion = {};
+  std::vector<std::vector<double>> inverse_confusion = {};  // with everything but the mask
 };
 
 // A mask on everything, trained with one weight of the penalty.

@@ -230,7 +230,9 @@ class DigitsMasker {
     stage.accuracy = kept.accuracy;
     stage.confusion = kept.confusion;
     const models::WeightMask inverse = inverse_mask(stage.mask, outcome_.stages.front().mask, spec_.mask.inverse_io);
-    stage.inverse = answers(masked_weights(masked_, inverse, weights_)).accuracy;
+    const Answers left = answers(masked_weights(masked_, inverse, weights_));
+    stage.inverse = left.accuracy;
+    stage.inverse_confusion = left.confusion;
     stage.live = live_weights(stage.mask, wanted_outputs(target)).value_or(std::vector<std::size_t>{});
     return true;
   }
