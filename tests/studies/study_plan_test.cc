@@ -144,15 +144,15 @@ TEST(BuiltInPlans, TransferIsAsPublished) {
                                       {"samples", "8"},
                                       {"lr", "0.01"},
                                       {"mask_lr", "0.01"},
-                                      {"mask_init", "2"},
-                                      {"mask_clip", "1"},
+                                      {"mask_init", "2.0"},
+                                      {"mask_clip", "1.0"},
                                       {"beta", "0.00128"},
                                       {"exclude", "none"},
                                       {"reset_first", "true"}}) {
       EXPECT_EQ(values.text(name), value) << name;
     }
   }
-  EXPECT_EQ(logits, (std::set<std::string>{"off", "0", "-1"}));
+  EXPECT_EQ(logits, (std::set<std::string>{"off", "0.0", "-1.0"}));
 }
 
 TEST(BuiltInPlans, DeepHasThirtySplitsAndKeepsResultsOnly) {
