@@ -45,7 +45,9 @@ MaskedImages masked(const ImageMaskingSpec& spec, int threads = 1, const char* t
   return std::move(*made);
 }
 
-engine::Layout image_layout(const ImageMaskingSpec& spec) { return models::digit_layout(methods::image_shape(spec, 36)); }
+engine::Layout image_layout(const ImageMaskingSpec& spec) {
+  return models::digit_layout(methods::image_shape(spec, 36));
+}
 
 // The published initial logits: 2 where an earlier mask keeps a weight, another number elsewhere and in the first
 // layer.
