@@ -132,8 +132,8 @@ class MaskedText {
       for (const auto& [tensor, share] : tensors->items()) {
         for (const char* which : {"shared", "shared_chance"}) {
           if (tensor.ends_with(".weight")) {
-            row.push_back(of_all([&](const ordered_json& network) {
-                            return at(at(stage_of(network, stage), which), tensor);
+            row.push_back(of_all([&, name = tensor](const ordered_json& network) {
+                            return at(at(stage_of(network, stage), which), name);
                           }).text(3));
           }
         }
