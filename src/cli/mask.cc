@@ -50,6 +50,7 @@ void print_mask_help(const Arguments& arguments) {
       "modlab mask: which weights of a trained network do what\n\n"
       "  modlab mask --task depth2 --network dense --seed 0..9\n"
       "  modlab mask --task add-mul --hidden 400,400,200 --seed 0..9 --steps 10000 --mask-steps 10000\n"
+      "  modlab mask --task permuted-mnist --hidden 200,200,64 --seed 0..9 --mask-steps 5000\n"
       "  modlab mask --from nets/*.safetensors --targets outputs\n"
       "  modlab mask --from sculpted/dense.jsonl --task sculpt/4-2-4\n\n"
       "A network is trained, or read from files, and frozen; for each target a binary mask over its weights is "

@@ -1,6 +1,9 @@
 #include "core/numpy_random.h"
 
+#include <bit>
 #include <cmath>
+#include <numeric>
+#include <utility>
 
 namespace modlab {
 
@@ -28,6 +31,21 @@ double NumpyRandom::normal() {
       return scale * second;
     }
   }
+}
+
+std::vector<std::uint32_t> NumpyRandom::permutation(std::uint32_t count) {
+  std::vector<std::uint32_t> order(count);
+  std::iota(order.begin(), order.end(), 0U);
+  for (std::uint32_t last = count; last-- > 1;) {
+    // As many bits as the largest place has, drawn until they are none too large.
+    const std::uint32_t mask = std::bit_ceil(last + 1) - 1;
+    std::uint32_t place = 0;
+    do {
+      place = static_cast<std::uint32_t>(generator_()) & mask;
+    } while (place > last);
+    std::swap(order[last], order[place]);
+  }
+  return order;
 }
 
 }  // namespace modlab

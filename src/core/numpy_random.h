@@ -3,10 +3,11 @@
 #include <cstdint>
 #include <optional>
 #include <random>
+#include <vector>
 
 namespace modlab {
 
-// numpy.random.RandomState(seed), draw for draw: published rules were drawn with it.
+// numpy.random.RandomState(seed), draw for draw: published rules and splits of images were drawn with it.
 class NumpyRandom {
  public:
   explicit NumpyRandom(std::uint32_t seed) : generator_(seed) {}
@@ -17,6 +18,9 @@ class NumpyRandom {
   // Standard normal, by Marsaglia's polar method, which draws two at a time: the second of a pair waits for the next
   // call.
   double normal();
+
+  // permutation(count): the numbers below count in some order.
+  std::vector<std::uint32_t> permutation(std::uint32_t count);
 
  private:
   std::mt19937 generator_;

@@ -68,7 +68,10 @@ inline Words4 stream_key(std::uint64_t seed, Stream stream) {
 // A sequence of numbers from one stream, for work that is done once a run (initial weights, masks).
 class RandomSequence {
  public:
-  RandomSequence(std::uint64_t seed, Stream stream) : key_(stream_key(seed, stream)) {}
+  // `part`: a seed has as many sequences of a stream as one likes.
+  RandomSequence(std::uint64_t seed, Stream stream, std::uint32_t part = 0) : key_(stream_key(seed, stream)) {
+    key_[3] = part;
+  }
 
   std::uint32_t next_word() {
     if (used_ == 4) {

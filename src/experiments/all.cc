@@ -3,6 +3,7 @@
 #include "experiments/images/images.h"
 #include "experiments/mask/masked_bits.h"
 #include "experiments/mask/masked_digits.h"
+#include "experiments/mask/masked_images.h"
 #include "experiments/mask/masked_sculpted.h"
 #include "experiments/rules/rules.h"
 #include "experiments/sculpt/sculpt.h"
@@ -10,8 +11,8 @@
 namespace modlab::experiments {
 
 std::span<const Experiment* const> all() {
-  static const Experiment* const kKinds[] = {&bits(),        &images(),        &sculpt(),         &rules(),
-                                             &masked_bits(), &masked_digits(), &masked_sculpted()};
+  static const Experiment* const kKinds[] = {&bits(),        &images(),        &sculpt(),        &rules(),
+                                             &masked_bits(), &masked_digits(), &masked_images(), &masked_sculpted()};
   return kKinds;
 }
 

@@ -23,6 +23,10 @@ struct MaskOverlap {
   double iou_by_chance() const { return of_union(both_by_chance); }
   double iomin_by_chance() const { return of_smaller(both_by_chance); }
 
+  // Of those that the one keeps, the share that the other keeps too; and if it were a random mask.
+  double of_first() const { return first == 0 ? 0 : static_cast<double>(both) / static_cast<double>(first); }
+  double of_first_by_chance() const { return first == 0 ? 0 : both_by_chance / static_cast<double>(first); }
+
   MaskOverlap& operator+=(const MaskOverlap& other);
 
  private:

@@ -50,8 +50,13 @@ class MaskedText {
   explicit MaskedText(std::span<const ordered_json> networks) : networks_(networks), first_(networks.front()) {}
 
   std::string write() {
-    accuracies();
+    if (!has_control()) {
+      tasks_in_order();
+    } else {
+      accuracies();
+    }
     kept();
+    taken_over();
     sharing();
     controls();
     confusion();
@@ -86,6 +91,57 @@ class MaskedText {
   std::size_t stages() const { return first_.at("stages").size(); }
   std::string stage_name(std::size_t stage) const {
     return on_one_line(first_.at("stages").at(stage).at("name").get<std::string>());
+  }
+
+  // Whether there is a mask on everything beside those of the targets. Where there is none, targets are tasks that were
+  // learned one after the other.
+  bool has_control() const { return stages() > first_.at("unmasked").size(); }
+
+  void tasks_in_order() {
+    std::vector<std::vector<std::string>> rows = {{"accuracy %", "unmasked", "its mask", "all but its mask"}};
+    for (std::size_t stage = 0; stage < stages(); ++stage) {
+      const std::string name = first_.at("stages").at(stage).at("name").get<std::string>();
+      std::vector<std::string>& row = rows.emplace_back();
+      row.push_back(on_one_line(name));
+      row.push_back(of_all([&](const ordered_json& network) { return at(at(&network, "unmasked"), name); }).text(1));
+      for (const char* which : {"accuracy", "inverse"}) {
+        row.push_back(
+            of_all([&](const ordered_json& network) { return at(at(stage_of(network, stage), which), name); }).text(1));
+      }
+    }
+    table(rows);
+    text_ += "Each task when it was learned; --json has the earlier ones too.\n";
+  }
+
+  // What the mask of each task takes over from earlier ones.
+  void taken_over() {
+    const ordered_json* tensors = at(stage_of(first_, stages() - 1), "shared");
+    if (tensors == nullptr) {
+      return;
+    }
+    std::vector<std::vector<std::string>> rows = {{"kept by earlier masks too"}};
+    for (const auto& [tensor, share] : tensors->items()) {
+      if (tensor.ends_with(".weight")) {
+        rows[0].push_back(on_one_line(tensor));
+        rows[0].emplace_back("by chance");
+      }
+    }
+    for (std::size_t stage = 1; stage < stages(); ++stage) {
+      std::vector<std::string>& row = rows.emplace_back();
+      row.push_back(stage_name(stage));
+      for (const auto& [tensor, share] : tensors->items()) {
+        for (const char* which : {"shared", "shared_chance"}) {
+          if (tensor.ends_with(".weight")) {
+            row.push_back(of_all([&, name = tensor](const ordered_json& network) {
+                            return at(at(stage_of(network, stage), which), name);
+                          }).text(3));
+          }
+        }
+      }
+    }
+    text_ += "\n";
+    table(rows);
+    text_ += "Of what a mask keeps; by chance: a random mask that keeps as much.\n";
   }
 
   void accuracies() {
@@ -186,8 +242,8 @@ class MaskedText {
     }
     const Numbers ambiguous =
         of_all([&](const ordered_json& network) { return at(stage_of(network, 0), "ambiguous"); });
-    text_ += fmt::format("\nUndecided logits of the control mask (chance to keep from 5 to 95 %): {} %. beta {}.\n",
-                         ambiguous.text(1), beta_text());
+    text_ += fmt::format("\nUndecided logits of the {} mask (chance to keep from 5 to 95 %): {} %. beta {}.\n",
+                         has_control() ? "control" : "first", ambiguous.text(1), beta_text());
   }
 
   std::string beta_text() const {

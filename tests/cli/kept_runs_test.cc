@@ -37,9 +37,11 @@ class KeptRuns : public test::ProgramTest {
               sha256_hex(folder_.read("carved/history.jsonl"))};
     }
     if (command.starts_with("mask")) {
-      const std::string id = json_output(command + " --save masks --json")["runs"][0]["id"];
+      const nlohmann::json run = json_output(command + " --save masks --json")["runs"][0];
+      const std::string id = run["id"];
+      const std::string first = run["stages"][0]["name"];
       return {id, sha256_hex(weights_of(folder_.read("masks/" + id + ".network.safetensors"))),
-              sha256_hex(weights_of(folder_.read("masks/" + id + ".logits-all.safetensors")))};
+              sha256_hex(weights_of(folder_.read("masks/" + id + ".logits-" + first + ".safetensors")))};
     }
     const nlohmann::json runs = json_output(command + " --save nets --curves curves.csv --json")["runs"];
     const std::string id = runs[0]["id"];

@@ -4,6 +4,7 @@
 
 #include "cli/program.h"
 #include "io/safetensors.h"
+#include "small_images.h"
 
 namespace modlab {
 namespace {
@@ -11,6 +12,10 @@ namespace {
 // Short trainings: what is tested is what is said, not how good it is.
 constexpr auto kShort = "mask --task depth1 --network dense --hidden 8 --epochs 20 --mask-steps 30 --beta 0.01 ";
 constexpr auto kDigits = "mask --task add-mul --digits 1 --hidden 16 --steps 30 --mask-steps 20 ";
+
+constexpr auto kPermuted =
+    "mask --task permuted-mnist --hidden 16,12 --tasks 3 --mask-steps 25 --mask-batch 16 "
+    "--images small-train-images,small-test-images --labels small-train-labels,small-test-labels ";
 
 class MaskVerb : public test::ProgramTest {
  protected:
@@ -141,6 +146,80 @@ TEST_F(MaskVerb, MasksArithmetic) {
                                       mode)[0];
     EXPECT_EQ(run["stages"].size(), 3U) << mode;
   }
+}
+
+TEST_F(MaskVerb, MasksOneTaskAfterTheOther) {
+  test::SmallImages().write(folder_);
+  const nlohmann::json runs = masked(std::string(kPermuted) + "--seed 0,1 --save out");
+  ASSERT_EQ(runs.size(), 2U);
+  const nlohmann::json& run = runs[0];
+  EXPECT_EQ(run["unmasked"].size(), 3U);
+  ASSERT_EQ(run["stages"].size(), 3U) << "a task each, and no control";
+  for (std::size_t task = 0; task < 3; ++task) {
+    const nlohmann::json& stage = run["stages"][task];
+    EXPECT_EQ(stage["name"], "T" + std::to_string(task + 1));
+    EXPECT_EQ(stage["accuracy"].size(), task + 1) << "of the tasks so far";
+    EXPECT_EQ(stage["inverse"].size(), task + 1);
+    EXPECT_TRUE(stage.contains("ambiguous"));
+    EXPECT_LE(stage["kept"]["layers.1.weight"], stage["weights"]["layers.1.weight"]);
+    EXPECT_EQ(stage["weights"]["layers.0.bias"], 16) << "biases are masked";
+    EXPECT_EQ(stage.contains("shared"), task > 0);
+    if (task > 0) {
+      EXPECT_EQ(stage["shared"].size(), stage["shared_chance"].size());
+      EXPECT_FALSE(stage["shared"].contains("layers.0.weight")) << "which is every task's own";
+      EXPECT_LE(stage["shared"]["layers.1.weight"], 1);
+    }
+  }
+  EXPECT_EQ(run["pairs"].size(), 3U);
+  for (const char* share : {"iou", "iomin", "iou_chance", "iomin_chance"}) {
+    EXPECT_TRUE(run["sharing"]["layers.1.weight"].contains(share));
+    EXPECT_TRUE(run["sharing"]["all"].contains(share));
+  }
+  EXPECT_FALSE(run["sharing"].contains("layers.0.weight"));
+  EXPECT_EQ(masked(std::string(kPermuted) + "--seed 1 --threads 1")[0]["stages"], runs[1]["stages"])
+      << "the same alone and on one thread";
+  // Each task's masked network is that of its own time.
+  const std::string id = run["id"];
+  const auto values = [&](const std::string& name, const std::string& tensor) {
+    return io::read_safetensors(folder_.file("out/" + id + "." + name + ".safetensors")).find(tensor)->values;
+  };
+  const std::vector<float> left = values("masked-T1", "layers.0.weight");
+  const std::vector<float> network = values("network", "layers.0.weight");
+  const std::vector<float> kept = values("mask-T1", "layers.0.weight");
+  for (std::size_t place = 0; place < kept.size(); ++place) {
+    ASSERT_EQ(left[place] != 0, kept[place] == 1);
+    ASSERT_TRUE(left[place] == 0 || left[place] != network[place]) << "its first layer is gone";
+  }
+}
+
+TEST_F(MaskVerb, ShowsTasksInTheirOrder) {
+  test::SmallImages().write(folder_);
+  const std::string text = output(test::words_of(std::string(kPermuted) + "--seed 0..1 --prefer-old -1"));
+  for (const char* part : {"prefer_old -1", "2 networks", "all but its mask", "T3", "kept weights", "layers.0.bias",
+                           "kept by earlier masks too", "by chance", "shared by two masks", "of the first mask"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  }
+}
+
+TEST_F(MaskVerb, BadInputOfPermutedImagesIsOneClearLine) {
+  test::SmallImages().write(folder_);
+  const std::string line = kPermuted;
+  expect_refused(line + "--prefer-old yes", "prefer_old");
+  expect_refused(line + "--tasks 0", "tasks");
+  expect_refused(line + "--beta auto", "beta: auto is for networks that are trained before");
+  expect_refused(line + "--clip-of published", "clip_of");
+  expect_refused(line + "--inverse-io fullmask", "no control mask");
+  expect_refused(line + "--sampler hard-concrete", "hard-concrete");
+  expect_refused(line + "--samples 64 --mask-batch 64", "32 masks at most");
+  expect_refused(line + "--include layers.9.*", "no tensor is named like 'layers.9.*'");
+  expect_refused(line + "--network lstm", "network");
+  expect_refused("mask --task permuted-mnist --images small-train-images --labels small-train-labels", "two files");
+  expect_refused("train --task permuted-mnist --model dense", "permuted-mnist is a task for the models masked");
+  test::SmallImages{.digits = 12, .bits = 4, .name = "many"}.write(folder_);
+  expect_refused(
+      "mask --task permuted-mnist --images many-train-images,many-test-images "
+      "--labels many-train-labels,many-test-labels",
+      "a training image has the label 10");
 }
 
 TEST_F(MaskVerb, BadInputIsOneClearLine) {

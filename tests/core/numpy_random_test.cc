@@ -36,5 +36,14 @@ TEST(NumpyRandom, UniformsLieBelowOneAndAreTheOnesThatNormalsAreMadeOf) {
   }
 }
 
+// numpy.random.RandomState(seed).permutation(count).
+TEST(NumpyRandom, Permutations) {
+  using Order = std::vector<std::uint32_t>;
+  EXPECT_EQ(NumpyRandom(1).permutation(10), (Order{2, 9, 6, 4, 0, 3, 1, 7, 8, 5}));
+  EXPECT_EQ(NumpyRandom(10).permutation(10), (Order{8, 2, 5, 6, 3, 1, 0, 7, 4, 9}));
+  EXPECT_EQ(NumpyRandom(3).permutation(1), (Order{0}));
+  EXPECT_EQ(NumpyRandom(3).permutation(0), Order{});
+}
+
 }  // namespace
 }  // namespace modlab

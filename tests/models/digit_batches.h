@@ -42,6 +42,18 @@ inline models::DigitBatch digit_batch(int rows, int inputs, int steps, const std
   return batch;
 }
 
+// Numbers instead of ones, for one group of outputs.
+inline models::DigitBatch number_batch(int rows, int inputs, unsigned seed) {
+  models::DigitBatch batch = digit_batch(rows, 3, 1, {0}, false, seed);
+  batch.active = 0;
+  batch.inputs.clear();
+  std::mt19937 random(seed);
+  for (int value = 0; value < rows * inputs; ++value) {
+    batch.values.push_back(static_cast<float>(random() % 2001) / 1000 - 1);
+  }
+  return batch;
+}
+
 inline std::vector<DigitCase> digit_cases() {
   using models::DigitNetworkKind;
   const models::DigitShape fnn = {.kind = DigitNetworkKind::kFnn, .inputs = 23, .outputs = 20, .hidden = {20, 17}};
@@ -52,6 +64,11 @@ inline std::vector<DigitCase> digit_cases() {
   models::DigitShape wide = lstm;
   wide.state = 33;
   wide.outputs = 40;
+  const models::DigitShape numbers = {.kind = DigitNetworkKind::kFnn, .inputs = 23, .outputs = 10, .hidden = {20, 17}};
+  models::DigitShape masks_biases = numbers;
+  masks_biases.inputs = 117;
+  masks_biases.hidden = {33, 16};
+  masks_biases.masks_biases = true;
   DigitCase uncounted = {"fnn_one_group_counts", fnn, digit_batch(12, 23, 1, {0, 0}, false, 3)};
   uncounted.batch.counts = {0, 1};
   return {{"fnn", fnn, digit_batch(12, 23, 1, {0, 0}, false, 1)},
@@ -59,7 +76,9 @@ inline std::vector<DigitCase> digit_cases() {
           uncounted,
           {"lstm", lstm, digit_batch(12, 23, 3, {2, 2}, false, 4)},
           {"lstm_one_step", lstm, digit_batch(4, 23, 1, {0, 0}, false, 5)},
-          {"lstm_forced", wide, digit_batch(72, 23, 4, {1, 1, 3, 3}, true, 6)}};
+          {"lstm_forced", wide, digit_batch(72, 23, 4, {1, 1, 3, 3}, true, 6)},
+          {"fnn_numbers", numbers, number_batch(12, 23, 7)},
+          {"fnn_numbers_masked_biases", masks_biases, number_batch(72, 117, 8)}};
 }
 
 }  // namespace modlab::test

@@ -28,6 +28,9 @@ class PlainNetwork {
     std::vector<Vector> c = h;
     for (int step = 0; step < batch.steps; ++step) {
       Vector x(static_cast<std::size_t>(shape_.inputs));
+      for (std::size_t input = 0; !batch.values.empty() && input < x.size(); ++input) {
+        x[input] = static_cast<double>(batch.values[static_cast<std::size_t>(row) * x.size() + input]);
+      }
       for (int place = 0; place < batch.active; ++place) {
         const auto at = (static_cast<std::size_t>(row) * batch.steps + step) * batch.active + place;
         if (batch.inputs[at] != kNoInput) {
@@ -112,10 +115,10 @@ class DigitNetworkTest : public testing::TestWithParam<DigitCase> {
     network_ = make_digit_network<double>(GetParam().shape, solo::masked_oracle_kernels(), team_);
     network_->load(initial_);
   }
-  std::vector<std::uint8_t> matrices() const {
+  std::vector<std::uint8_t> maskable() const {
     std::vector<std::uint8_t> found;
     for (const engine::Tensor& tensor : network_->layout().tensors) {
-      found.push_back(tensor.shape.size() > 1 ? 1 : 0);
+      found.push_back(tensor.shape.size() > 1 || GetParam().shape.masks_biases ? 1 : 0);
     }
     return found;
   }
@@ -170,7 +173,7 @@ TEST_P(DigitNetworkTest, SamplesAreSinglePasses) {
   constexpr int kSamples = 4;
   const DigitBatch& batch = GetParam().batch;
   const PanelLayout& panels = network_->panels();
-  const std::vector<std::uint8_t> masked = matrices();
+  const std::vector<std::uint8_t> masked = maskable();
   std::vector<float> logits(initial_.size());
   for (std::size_t place = 0; place < logits.size(); ++place) {
     logits[place] = std::sin(static_cast<float>(place)) * 3;
@@ -225,6 +228,10 @@ TEST_P(DigitNetworkTest, SamplesAreSinglePasses) {
     const auto inputs = static_cast<std::ptrdiff_t>(part.rows) * batch.steps * batch.active;
     const auto digits = static_cast<std::ptrdiff_t>(part.rows) * batch.groups;
     part.inputs.assign(batch.inputs.begin() + sample * inputs, batch.inputs.begin() + (sample + 1) * inputs);
+    if (!batch.values.empty()) {
+      const auto values = static_cast<std::ptrdiff_t>(part.rows) * GetParam().shape.inputs;
+      part.values.assign(batch.values.begin() + sample * values, batch.values.begin() + (sample + 1) * values);
+    }
     part.digits.assign(batch.digits.begin() + sample * digits, batch.digits.begin() + (sample + 1) * digits);
     network_->load(kept);
     network_->forward(part, {});
@@ -271,6 +278,36 @@ TEST(DigitShapeTest, MaskableWeights) {
   lstm.inputs = 80;
   lstm.outputs = 40;
   EXPECT_EQ(weights(lstm), 878592U);
+}
+
+// With the biases, which are masked there.
+TEST(DigitShapeTest, ParametersOfTheNetworkOnPermutedImages) {
+  const DigitShape shape = {
+      .kind = DigitNetworkKind::kFnn, .inputs = 784, .outputs = 10, .hidden = {800, 800, 64}, .masks_biases = true};
+  EXPECT_EQ(digit_layout(shape).count, 1320714U);
+}
+
+TEST(DigitShapeTest, InitialParametersOfATask) {
+  const DigitShape shape = {
+      .kind = DigitNetworkKind::kFnn, .inputs = 100, .outputs = 10, .hidden = {80, 60}, .masks_biases = true};
+  const engine::Layout layout = digit_layout(shape);
+  const std::vector<float> values = initial_task_parameters(shape, 5, 1);
+  for (const engine::Tensor& tensor : layout.tensors) {
+    double squares = 0;
+    for (std::size_t place = tensor.offset; place < tensor.offset + tensor.count; ++place) {
+      squares += static_cast<double>(values[place]) * static_cast<double>(values[place]);
+    }
+    const double deviation = std::sqrt(squares / static_cast<double>(tensor.count));
+    if (tensor.shape.size() == 1) {
+      EXPECT_EQ(squares, 0) << tensor.name;
+      continue;
+    }
+    const double gain = tensor.name == "layers.2.weight" ? 1 : std::sqrt(2.0);
+    const double expected = gain * std::sqrt(2.0 / (tensor.shape[0] + tensor.shape[1]));
+    EXPECT_NEAR(deviation / expected, 1, 4 / std::sqrt(2.0 * static_cast<double>(tensor.count))) << tensor.name;
+  }
+  EXPECT_NE(values, initial_task_parameters(shape, 5, 2)) << "each task has its own";
+  EXPECT_EQ(values, initial_task_parameters(shape, 5, 1));
 }
 
 TEST(DigitShapeTest, InitialParametersOfAnLstm) {

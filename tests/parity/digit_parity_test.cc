@@ -1,11 +1,13 @@
-// Ten training steps of networks on digits, of their weights and of masks over them, against PyTorch:
-// make_digit_fixtures.py wrote the batches and what PyTorch made of them, with the engine's uniform numbers.
+// Ten training steps of networks on digits, of their weights and of masks over them, against PyTorch (and of both
+// together where inputs are numbers): make_digit_fixtures.py wrote the batches and what PyTorch made of them, with the
+// engine's uniform numbers.
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "io/safetensors.h"
 #include "methods/mask/digit_training.h"
@@ -25,6 +27,7 @@ class DigitParityTest : public testing::TestWithParam<const char*> {
     shape_.hidden = given_.value("hidden", std::vector<int>{});
     shape_.state = given_.value("state", 0);
     shape_.layers = given_.value("layers", 0);
+    shape_.masks_biases = given_.value("masks_biases", false);
   }
 
   const std::vector<float>& values(const std::string& name) const { return file_.find(name)->values; }
@@ -39,7 +42,13 @@ class DigitParityTest : public testing::TestWithParam<const char*> {
     batch.counts.assign(batch.read_at.size(), 1);
     const std::size_t inputs = static_cast<std::size_t>(batch.rows) * batch.steps * batch.active;
     const std::size_t digits = static_cast<std::size_t>(batch.rows) * batch.groups;
-    for (std::size_t place = 0; place < inputs; ++place) {
+    if (given_.value("numbers", false)) {
+      const std::size_t numbers = static_cast<std::size_t>(batch.rows) * shape_.inputs;
+      const auto first = values("inputs").begin() + static_cast<std::ptrdiff_t>(step * numbers);
+      batch.values.assign(first, first + static_cast<std::ptrdiff_t>(numbers));
+      batch.active = 0;
+    }
+    for (std::size_t place = 0; place < inputs && batch.values.empty(); ++place) {
       batch.inputs.push_back(static_cast<std::uint16_t>(values("inputs")[step * inputs + place]));
     }
     for (std::size_t place = 0; place < digits; ++place) {
@@ -83,7 +92,15 @@ TEST_P(DigitParityTest, TenStepsOfWeightsAndTenOfMasks) {
     network->load(values("initial"));
     std::vector<std::uint8_t> is_masked;
     for (const engine::Tensor& tensor : network->layout().tensors) {
-      is_masked.push_back(tensor.shape.size() > 1 ? 1 : 0);
+      is_masked.push_back(tensor.shape.size() > 1 || shape_.masks_biases ? 1 : 0);
+    }
+    std::optional<double> weight_lr;
+    std::vector<std::uint8_t> frozen;
+    if (given_.contains("weight_lr")) {
+      weight_lr = given_.at("weight_lr").get<double>();
+      for (std::size_t place = 0; place < network->layout().count; ++place) {
+        frozen.push_back(place % given_.at("frozen_every").get<std::size_t>() == 0 ? 1 : 0);
+      }
     }
     methods::DigitMaskTrainer masks(*network, is_masked, std::vector<float>(network->layout().count, 1.0F),
                                     {.samples = given_.at("samples").get<int>(),
@@ -91,14 +108,18 @@ TEST_P(DigitParityTest, TenStepsOfWeightsAndTenOfMasks) {
                                      .alpha = given_.at("alpha").get<double>(),
                                      .clip = given_.at("mask_clip").get<double>(),
                                      .seed = given_.at("seed").get<std::uint64_t>(),
-                                     .stage = given_.at("stage").get<std::uint32_t>()},
-                                    team, engine::kernels_for(target));
+                                     .stage = given_.at("stage").get<std::uint32_t>(),
+                                     .weight_lr = weight_lr},
+                                    team, engine::kernels_for(target), frozen);
     expect_losses(masks, "mask_losses");
     expect_near(masks.logits(), "logits", 5e-5);
+    if (weight_lr) {
+      expect_near(network->save(), "trained_with_masks", 2e-5);
+    }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, DigitParityTest, testing::Values("fnn", "lstm", "lstm-forced"),
+INSTANTIATE_TEST_SUITE_P(All, DigitParityTest, testing::Values("fnn", "lstm", "lstm-forced", "fnn-numbers"),
                          [](const testing::TestParamInfo<const char*>& tested) {
                            std::string name = tested.param;
                            std::ranges::replace(name, '-', '_');

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Records ten training steps of networks on digits in PyTorch: of their weights, and of masks over them.
+"""Records ten training steps of networks on digits in PyTorch: of their weights, and of masks over them; of networks on
+numbers, of masks and weights together, some of which stay as they are.
 
 Usage: python3 tests/parity/make_digit_fixtures.py
 
@@ -22,7 +23,7 @@ from tensor_file import write_tensors
 
 STEPS = 10
 # A run is recorded only if the same run in float64 stays this close: then rounding does not matter.
-ROUNDING_DRIFT = {"weights": 1e-6, "masks": 2e-5}
+ROUNDING_DRIFT = {"weights": 1e-6, "masks": 2e-5, "weights with masks": 5e-6}
 SEEDS_TRIED = 100
 ROTATIONS = ((10, 26), (11, 21), (13, 27), (23, 5), (6, 20), (17, 11), (25, 10), (18, 20))
 ROUNDS, PARITY, MASK_NOISE = 13, 0x1BD11BDA, 11
@@ -106,6 +107,8 @@ CASES = {
     "fnn": {"kind": "fnn", "inputs": 24, "outputs": 20, "hidden": [20, 18], "steps": 1, "read_at": [0, 0]},
     "lstm": {"kind": "lstm", "inputs": 24, "outputs": 20, "state": 9, "layers": 2, "steps": 3, "read_at": [2, 2]},
     "lstm-forced": {"kind": "lstm", "inputs": 24, "outputs": 20, "state": 9, "layers": 2, "steps": 4, "read_at": [1, 3]},
+    "fnn-numbers": {"kind": "fnn", "inputs": 26, "outputs": 10, "hidden": [20, 18], "steps": 1, "read_at": [0],
+                    "numbers": True, "masks_biases": True, "samples": 8, "weight_lr": 0.01, "frozen_every": 5},
 }
 ROWS, ACTIVE, SAMPLES = 24, 3, 4
 SETTINGS = {"lr": 3e-3, "clip": 0.5, "mask_lr": 0.05, "alpha": 1e-3, "mask_clip": 0.02, "stage": 2}
@@ -113,11 +116,18 @@ SETTINGS = {"lr": 3e-3, "clip": 0.5, "mask_lr": 0.05, "alpha": 1e-3, "mask_clip"
 
 def draw_batches(case, seed):
     generator = torch.Generator().manual_seed(seed)
+    if case.get("numbers"):
+        return (torch.randn(STEPS, ROWS, 1, case["inputs"], generator=generator),
+                torch.randint(10, (STEPS, ROWS, 1), generator=generator))
     third = case["inputs"] // ACTIVE
     inputs = torch.randint(third, (STEPS, ROWS, case["steps"], ACTIVE), generator=generator)
     inputs = inputs + third * torch.arange(ACTIVE)
     digits = torch.randint(10, (STEPS, ROWS, len(case["read_at"])), generator=generator)
     return inputs, digits
+
+
+def what_is_shown(case, inputs, dtype):
+    return inputs.to(dtype) if case.get("numbers") else functional.one_hot(inputs, case["inputs"]).sum(2).to(dtype)
 
 
 def task_loss(case, said, digits):
@@ -141,7 +151,7 @@ def train(case, seed, dtype):
     optimizer = torch.optim.Adam(network.parameters(), lr=SETTINGS["lr"])
     losses = []
     for step in range(STEPS):
-        shown = functional.one_hot(inputs[step], case["inputs"]).sum(2).to(dtype)
+        shown = what_is_shown(case, inputs[step], dtype)
         loss = task_loss(case, network(shown, weights), digits[step])
         optimizer.zero_grad()
         loss.backward()
@@ -151,36 +161,48 @@ def train(case, seed, dtype):
     found.update(losses=torch.tensor(losses), trained=flat(weights.values()))
 
     # Masks over what the weights were in the beginning, so that both parts stand alone.
-    frozen, at = {}, 0
+    masked_weights, stays, at = {}, {}, 0
     for name, weight in weights.items():
-        frozen[name] = initial[at : at + weight.numel()].view(weight.shape).to(dtype)
+        places = torch.arange(at, at + weight.numel())
+        masked_weights[name] = nn.Parameter(initial[places].view(weight.shape).to(dtype))
+        stays[name] = (places % case.get("frozen_every", 1) == 0).view(weight.shape)
         at += weight.numel()
-    masked = [name for name in frozen if not name.endswith("bias")]
-    logits = {name: nn.Parameter(torch.full_like(frozen[name], 1.0)) for name in masked}
-    optimizer = torch.optim.Adam(logits.values(), lr=SETTINGS["mask_lr"])
-    losses, part = [], ROWS // SAMPLES
+    masked = [name for name in masked_weights if case.get("masks_biases") or not name.endswith("bias")]
+    logits = {name: nn.Parameter(torch.full_like(masked_weights[name], 1.0)) for name in masked}
+    groups = [{"params": list(logits.values()), "lr": SETTINGS["mask_lr"]}]
+    if "weight_lr" in case:
+        groups.append({"params": list(masked_weights.values()), "lr": case["weight_lr"]})
+    trained = [parameter for group in groups for parameter in group["params"]]
+    optimizer = torch.optim.Adam(groups)
+    samples = case.get("samples", SAMPLES)
+    losses, part = [], ROWS // samples
     for step in range(STEPS):
-        shown = functional.one_hot(inputs[step], case["inputs"]).sum(2).to(dtype)
+        shown = what_is_shown(case, inputs[step], dtype)
         masks = {}
-        for tensor, name in enumerate(frozen):
+        for tensor, (name, weight) in enumerate(masked_weights.items()):
             if name in logits:
-                u = uniforms(seed, SETTINGS["stage"], step, 0, tensor, SAMPLES, frozen[name].numel())
-                noise = (u.log() - (1 - u).log()).to(dtype).view(SAMPLES, *frozen[name].shape)
+                u = uniforms(seed, SETTINGS["stage"], step, 0, tensor, samples, weight.numel())
+                noise = (u.log() - (1 - u).log()).to(dtype).view(samples, *weight.shape)
                 soft = torch.sigmoid(logits[name] + noise)
                 masks[name] = ((soft > 0.5).to(dtype) - soft).detach() + soft
         loss = 0
-        for sample in range(SAMPLES):
-            kept = {name: value * masks[name][sample] if name in masks else value for name, value in frozen.items()}
+        for sample in range(samples):
+            kept = {name: value * masks[name][sample] if name in masks else value
+                    for name, value in masked_weights.items()}
             rows = slice(sample * part, (sample + 1) * part)
-            loss = loss + task_loss(case, network(shown[rows], kept), digits[step, rows]) / SAMPLES
+            loss = loss + task_loss(case, network(shown[rows], kept), digits[step, rows]) / samples
         total = loss + SETTINGS["alpha"] * sum(value.sum() for value in logits.values())
         optimizer.zero_grad()
         total.backward()
-        nn.utils.clip_grad_norm_(logits.values(), SETTINGS["mask_clip"])
+        for name, weight in masked_weights.items():
+            weight.grad[stays[name]] = 0
+        nn.utils.clip_grad_norm_(trained, SETTINGS["mask_clip"])
         optimizer.step()
         losses.append(loss.item())
     found.update(mask_losses=torch.tensor(losses),
-                 logits=flat([logits.get(name, torch.ones_like(value)) for name, value in frozen.items()]))
+                 logits=flat([logits.get(name, torch.ones_like(value)) for name, value in masked_weights.items()]))
+    if "weight_lr" in case:
+        found.update(trained_with_masks=flat(masked_weights.values()))
     return found
 
 
@@ -188,9 +210,11 @@ def record(name, case, folder):
     for seed in range(SEEDS_TRIED):
         found, exact = train(case, seed, torch.float32), train(case, seed, torch.float64)
         drifts = {"weights": "trained", "masks": "logits"}
+        drifts.update({"weights with masks": "trained_with_masks"} if "weight_lr" in case else {})
         drifts = {what: (found[key] - exact[key]).abs().max().item() for what, key in drifts.items()}
         if all(drift < ROUNDING_DRIFT[what] for what, drift in drifts.items()):
-            settings = {**case, **SETTINGS, "rows": ROWS, "active": ACTIVE, "samples": SAMPLES, "seed": seed}
+            settings = {**case, **SETTINGS, "rows": ROWS, "active": ACTIVE, "samples": case.get("samples", SAMPLES),
+                        "seed": seed}
             write_tensors(folder / f"digits-{name}.safetensors", found, {"settings": json.dumps(settings)})
             print(f"{name}: seed {seed}, drifts {drifts}, {found['initial'].numel()} parameters")
             return

@@ -129,6 +129,32 @@ TEST(BuiltInPlans, SculptingAsPublished) {
   EXPECT_EQ(total(counts("sculpt-levels", "deep")), 5 * 12 * 50);
 }
 
+TEST(BuiltInPlans, TransferIsAsPublished) {
+  const StudyPlan plan = plan_study(load_study("masks-transfer"), "paper");
+  EXPECT_EQ(plan.runs.size(), 3U * 10);
+  std::set<std::string> logits;
+  for (const PlannedRun& run : plan.runs) {
+    const settings::Values& values = run.run.values;
+    logits.insert(values.text("prefer_old"));
+    for (const auto& [name, value] : {std::pair{"tasks", "11"},
+                                      {"hidden", "800,800,64"},
+                                      {"steps", "0"},
+                                      {"mask_steps", "30000"},
+                                      {"mask_batch", "128"},
+                                      {"samples", "8"},
+                                      {"lr", "0.01"},
+                                      {"mask_lr", "0.01"},
+                                      {"mask_init", "2.0"},
+                                      {"mask_clip", "1.0"},
+                                      {"beta", "0.00128"},
+                                      {"exclude", "none"},
+                                      {"reset_first", "true"}}) {
+      EXPECT_EQ(values.text(name), value) << name;
+    }
+  }
+  EXPECT_EQ(logits, (std::set<std::string>{"off", "0.0", "-1.0"}));
+}
+
 TEST(BuiltInPlans, DeepHasThirtySplitsAndKeepsResultsOnly) {
   for (const std::string& name : builtin_study_names()) {
     const Study study = load_study(name);

@@ -66,7 +66,8 @@ std::map<std::string, std::string> mask_files(const engine::Layout& layout, cons
     }
     writer.add("mask-" + name, std::move(kept));
     writer.add("logits-" + name, std::move(logits));
-    writer.add("masked-" + name, all_tensors(layout, methods::masked_weights(masked, stage.mask, weights)));
+    const std::span<const float> own = stage.weights.empty() ? weights : stage.weights;
+    writer.add("masked-" + name, all_tensors(layout, methods::masked_weights(masked, stage.mask, own)));
   }
   return writer.take();
 }

@@ -28,8 +28,9 @@ OwnAndOther own_and_other(const MaskOutcome& outcome, std::vector<double> MaskSt
   std::vector<double> own;
   std::vector<double> other;
   for (std::size_t stage = 0; stage < outcome.targets.size(); ++stage) {
-    for (std::size_t target = 0; target < outcome.targets.size(); ++target) {
-      (stage == target ? own : other).push_back((outcome.stages[stage + 1].*accuracies)[target]);
+    const std::vector<double>& of_targets = outcome.of_target(stage).*accuracies;
+    for (std::size_t target = 0; target < of_targets.size(); ++target) {
+      (stage == target ? own : other).push_back(of_targets[target]);
     }
   }
   return {mean_of(own), other.empty() ? std::nullopt : std::optional(mean_of(other))};
@@ -118,11 +119,19 @@ nlohmann::ordered_json stage_json(const MaskOutcome& outcome, const MaskStage& s
     const models::MaskTensor& kept = stage.mask.tensors[tensor];
     object["kept"][kept.name] = methods::kept_count(kept);
     object["weights"][kept.name] = kept.kept.size();
-    if (!stage.live.empty()) {
+    // A bias lies on no path.
+    if (!stage.live.empty() && kept.shape.size() == 2) {
       object["live"][kept.name] = stage.live[tensor];
     }
   }
   object["ambiguous"] = stage.ambiguous;
+  for (std::size_t tensor = 0; tensor < stage.earlier.size(); ++tensor) {
+    const measures::MaskOverlap& overlap = stage.earlier[tensor];
+    if (overlap.second > 0) {
+      object["shared"][stage.mask.tensors[tensor].name] = overlap.of_first();
+      object["shared_chance"][stage.mask.tensors[tensor].name] = overlap.of_first_by_chance();
+    }
+  }
   if (stage.again) {
     object["again"] = overlap_json(*stage.again);
   }
@@ -209,12 +218,15 @@ nlohmann::ordered_json mask_run_json(nlohmann::ordered_json run, const Result& r
 
 Numbers mask_numbers(const MaskOutcome& outcome, const std::vector<bool>& related, bool in_order) {
   Numbers numbers;
-  const MaskStage& control = outcome.stages.front();
   const double unmasked = mean_of(outcome.unmasked);
   numbers["unmasked_accuracy"] = unmasked;
-  numbers["control_accuracy"] = mean_of(control.accuracy);
-  if (unmasked > 0) {
-    numbers["control_share"] = 100 * mean_of(control.accuracy) / unmasked;
+  if (outcome.has_control) {
+    const MaskStage& control = outcome.stages.front();
+    numbers["control_accuracy"] = mean_of(control.accuracy);
+    if (unmasked > 0) {
+      numbers["control_share"] = 100 * mean_of(control.accuracy) / unmasked;
+    }
+    numbers["control_kept"] = kept_percent(control.mask);
   }
   const OwnAndOther masks = own_and_other(outcome, &MaskStage::accuracy);
   const OwnAndOther inverses = own_and_other(outcome, &MaskStage::inverse);
@@ -225,10 +237,9 @@ Numbers mask_numbers(const MaskOutcome& outcome, const std::vector<bool>& relate
     numbers["inverse_other"] = *inverses.other;
     numbers["inverse_gap"] = *inverses.other - inverses.own;
   }
-  numbers["control_kept"] = kept_percent(control.mask);
   std::vector<double> kept, live, again, untrained, ambiguous;
-  for (std::size_t stage = 1; stage < outcome.stages.size(); ++stage) {
-    const MaskStage& here = outcome.stages[stage];
+  for (std::size_t target = 0; target < outcome.targets.size(); ++target) {
+    const MaskStage& here = outcome.of_target(target);
     kept.push_back(kept_percent(here.mask));
     ambiguous.push_back(here.ambiguous);
     if (!here.live.empty() && methods::kept_count(here.mask) > 0) {
@@ -334,7 +345,7 @@ nlohmann::ordered_json mask_json(const MaskOutcome& outcome) {
           {"iou", numbers[0]}, {"iomin", numbers[1]}, {"iou_chance", numbers[2]}, {"iomin_chance", numbers[3]}};
     };
     for (std::size_t tensor = 0; tensor < means.tensors.size(); ++tensor) {
-      object["sharing"][outcome.stages.front().mask.tensors[tensor].name] = shares(means.tensors[tensor]);
+      object["sharing"][means.names[tensor]] = shares(means.tensors[tensor]);
     }
     object["sharing"]["all"] = shares(means.all);
   }
@@ -343,7 +354,7 @@ nlohmann::ordered_json mask_json(const MaskOutcome& outcome) {
     made["first"] = outcome.targets[pair.first];
     made["second"] = outcome.targets[pair.second];
     for (std::size_t tensor = 0; tensor < pair.tensors.size(); ++tensor) {
-      made["tensors"][outcome.stages.front().mask.tensors[tensor].name] = overlap_json(pair.tensors[tensor]);
+      made["tensors"][pair.names[tensor]] = overlap_json(pair.tensors[tensor]);
     }
     made["all"] = overlap_json(pair.all);
   }
@@ -359,7 +370,7 @@ std::vector<std::string> mask_warnings(const MaskOutcome& outcome) {
   std::vector<std::string> warnings;
   const double control = mean_of(outcome.stages.front().accuracy);
   const double unmasked = mean_of(outcome.unmasked);
-  if (control < kEnough * unmasked) {
+  if (outcome.has_control && control < kEnough * unmasked) {
     warnings.push_back(
         fmt::format("the control mask keeps {:.1f} % of {:.1f} % accuracy, less than 95 %: beta {:g} is too "
                     "large, or the steps are too few, for what masks leave out to mean anything",

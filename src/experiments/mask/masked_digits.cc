@@ -5,11 +5,11 @@
 #include <algorithm>
 
 #include "core/errors.h"
-#include "core/parallel.h"
 #include "core/thread_seconds.h"
 #include "experiments/mask/mask_files.h"
 #include "experiments/mask/mask_kind.h"
 #include "experiments/mask/mask_picture.h"
+#include "experiments/mask/solo_mask_work.h"
 #include "methods/mask/masked_digits.h"
 #include "models/training_settings-inl.h"
 
@@ -199,15 +199,14 @@ void check_digits(const DigitMaskingSpec& spec) {
   }
 }
 
-// One network after the other on every thread; a network alone is shared by all of them.
-class MaskedDigitsWork : public Work {
+class MaskedDigitsWork : public SoloMaskWork {
  public:
   MaskedDigitsWork(std::span<const Run> runs, const Resources& resources, const Wanted& wanted)
-      : runs_(runs), resources_(resources), wanted_(wanted) {
+      : SoloMaskWork(runs, resources), wanted_(wanted) {
     for (const Run& run : runs) {
       specs_.push_back(digit_spec(run.values));
       methods::masked_parameters(modlab::models::digit_layout(methods::digit_shape(specs_.back())), specs_.back().mask);
-      steps_ += methods::all_steps(specs_.back());
+      add_steps(methods::all_steps(specs_.back()));
     }
   }
 
@@ -219,45 +218,25 @@ class MaskedDigitsWork : public Work {
       shape.seed = 0;
       const auto [found, is_new] = known.try_emplace(masked_digits_settings().shared_key(shape));
       if (is_new) {
-        found->second = methods::digit_step_seconds(shape, *resources_.kernels);
+        found->second = methods::digit_step_seconds(shape, *resources().kernels);
       }
       total += spec.steps * found->second.weights +
                static_cast<double>(methods::all_steps(spec) - spec.steps) * found->second.mask;
     }
-    return total / resources_.threads;
+    return total / resources().threads;
   }
-
-  void execute(const Sink& sink) override {
-    const auto at_once = std::min<std::size_t>(static_cast<std::size_t>(resources_.threads), runs_.size());
-    const int threads_each = resources_.threads / static_cast<int>(std::max<std::size_t>(1, at_once));
-    parallel_for(runs_.size(), static_cast<int>(at_once), [&](std::size_t at) {
-      if (progress_.stop) {
-        return;
-      }
-      try {
-        const double begin = thread_seconds();
-        const std::optional<MaskedDigits> masked =
-            methods::mask_digits(specs_[at], threads_each, *resources_.kernels, progress_);
-        if (masked) {
-          sink({{&runs_[at], record(runs_[at], specs_[at], *masked, thread_seconds() - begin)}});
-          ++finished_;
-        }
-      } catch (...) {
-        stop();
-        throw;
-      }
-    });
-  }
-
-  Status status(double seconds) const override {
-    const auto done = static_cast<double>(progress_.steps.load());
-    return {done / static_cast<double>(std::max<std::int64_t>(1, steps_)),
-            fmt::format("{} of {} networks masked, {:.0f} steps/s", finished_.load(), runs_.size(),
-                        seconds > 0 ? done / seconds : 0)};
-  }
-  void stop() override { progress_.stop = true; }
 
  private:
+  std::optional<Result> carry_out(std::size_t at, int threads, methods::DigitProgress& progress) const override {
+    const double begin = thread_seconds();
+    const std::optional<MaskedDigits> masked =
+        methods::mask_digits(specs_[at], threads, *resources().kernels, progress);
+    if (!masked) {
+      return std::nullopt;
+    }
+    return record(run(at), specs_[at], *masked, thread_seconds() - begin);
+  }
+
   Result record(const Run& run, const DigitMaskingSpec& spec, const MaskedDigits& masked, double seconds) const {
     Result result;
     result.seconds = seconds;
@@ -282,13 +261,8 @@ class MaskedDigitsWork : public Work {
     return result;
   }
 
-  std::span<const Run> runs_;
-  Resources resources_;
   Wanted wanted_;
   std::vector<DigitMaskingSpec> specs_;
-  std::int64_t steps_ = 0;
-  methods::DigitProgress progress_;
-  std::atomic<std::size_t> finished_{0};
 };
 
 class MaskedDigitsKind : public MaskKind {

@@ -59,14 +59,24 @@ void DigitOptimizer::scale(float factor, AlignedVector<float>& values) {
   });
 }
 
+double DigitOptimizer::factor_for(double squares) const {
+  return clip_ > 0 ? std::min(1.0, clip_ / (std::sqrt(squares) + kClipEpsilon)) : 1;
+}
+
 void DigitOptimizer::update(AlignedVector<float>& parameters, AlignedVector<float>& gradients,
                             AlignedVector<float>* other) {
-  const engine::AdamScales scales = engine::AdamScales::after(++steps_);
   double factor = 1;
   if (clip_ > 0) {
-    const double sum = squares(gradients, pieces_) + (other == nullptr ? 0 : squares(*other, all_pieces_));
-    factor = std::min(1.0, clip_ / (std::sqrt(sum) + kClipEpsilon));
+    factor = factor_for(squares(gradients, pieces_) + (other == nullptr ? 0 : squares(*other, all_pieces_)));
   }
+  step(parameters, gradients, factor);
+  if (other != nullptr && factor < 1) {
+    scale(static_cast<float>(factor), *other);
+  }
+}
+
+void DigitOptimizer::step(AlignedVector<float>& parameters, AlignedVector<float>& gradients, double factor) {
+  const engine::AdamScales scales = engine::AdamScales::after(++steps_);
   team_.run(pieces_.size(), [&](std::size_t index) {
     const engine::FlushDenormals flush;
     const auto [begin, count] = pieces_[index];
@@ -84,9 +94,6 @@ void DigitOptimizer::update(AlignedVector<float>& parameters, AlignedVector<floa
                      .scales = scales,
                      .count = static_cast<int>(count) / kernels_.lanes});
   });
-  if (other != nullptr && factor < 1) {
-    scale(static_cast<float>(factor), *other);
-  }
 }
 
 }  // namespace modlab::methods

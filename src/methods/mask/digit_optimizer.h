@@ -21,6 +21,12 @@ class DigitOptimizer {
   // shortened as well; or null.
   void update(AlignedVector<float>& parameters, AlignedVector<float>& gradients, AlignedVector<float>* other = nullptr);
 
+  // The same in parts, for optimisers whose gradients are clipped together: the squared length of what is optimised,
+  // the factor that cuts a gradient of such a length, and the step.
+  double squares(const AlignedVector<float>& gradients) { return squares(gradients, pieces_); }
+  double factor_for(double squares) const;
+  void step(AlignedVector<float>& parameters, AlignedVector<float>& gradients, double factor);
+
  private:
   struct Piece {
     std::size_t begin = 0;

@@ -32,11 +32,30 @@ constexpr std::size_t kSpareBits = 4;
 
 }  // namespace
 
+FrozenParameters::FrozenParameters(const models::PanelLayout& panels, std::span<const std::uint8_t> frozen) {
+  if (frozen.empty()) {
+    return;
+  }
+  const AlignedVector<float> flags = panels.arranged<float>(std::vector<float>(frozen.begin(), frozen.end()));
+  for (std::size_t place = 0; place < flags.size(); ++place) {
+    if (flags[place] != 0) {
+      places_.push_back(place);
+    }
+  }
+}
+
+void FrozenParameters::clear(AlignedVector<float>& gradients) const {
+  for (const std::size_t place : places_) {
+    gradients[place] = 0;
+  }
+}
+
 DigitWeightTrainer::DigitWeightTrainer(models::DigitNetwork& network, const WeightTraining& settings, Team& team,
-                                       const engine::Kernels<float>& kernels)
+                                       const engine::Kernels<float>& kernels, std::span<const std::uint8_t> frozen)
     : network_(network),
       wanted_(network.panels().tensors(), 1),
       gradients_(network.panels().size()),
+      frozen_(network.panels(), frozen),
       optimizer_(network.panels(), wanted_, settings.lr, settings.clip, team, kernels) {}
 
 double DigitWeightTrainer::step(std::span<const DigitBatch> passes) {
@@ -47,13 +66,14 @@ double DigitWeightTrainer::step(std::span<const DigitBatch> passes) {
     loss += network_.loss(static_cast<float>(1 / count));
     network_.backward({.values = gradients_.data(), .wanted = wanted_, .add = pass > 0});
   }
+  frozen_.clear(gradients_);
   optimizer_.update(network_.values(), gradients_);
   return loss / count;
 }
 
 DigitMaskTrainer::DigitMaskTrainer(models::DigitNetwork& network, std::vector<std::uint8_t> is_masked,
                                    std::span<const float> initial_logits, const DigitMaskTraining& settings, Team& team,
-                                   const engine::Kernels<float>& kernels)
+                                   const engine::Kernels<float>& kernels, std::span<const std::uint8_t> frozen)
     : network_(network),
       is_masked_(std::move(is_masked)),
       settings_(settings),
@@ -61,12 +81,17 @@ DigitMaskTrainer::DigitMaskTrainer(models::DigitNetwork& network, std::vector<st
       kernels_(solo::masked_kernels_for(kernels.target)),
       logits_(network.panels().arranged<float>(initial_logits)),
       gradients_(network.panels().size()),
+      frozen_(network.panels(), frozen),
       optimizer_(network.panels(), is_masked_, settings.lr, settings.clip, team, kernels) {
   if (settings.samples < 1 || settings.samples > solo::kMostSamples) {
     throw ConfigError(fmt::format("a step draws from 1 to {} masks, not {}", solo::kMostSamples, settings.samples));
   }
-  if (settings.clip_what == MaskClip::kPublished) {
+  if (settings.clip_what == MaskClip::kPublished || settings.weight_lr) {
     weight_gradients_.resize(network.panels().size());
+  }
+  if (settings.weight_lr) {
+    weight_optimizer_.emplace(network.panels(), std::vector<std::uint8_t>(network.panels().tensors(), 1),
+                              *settings.weight_lr, settings.clip, team, kernels);
   }
   const models::PanelLayout& panels = network.panels();
   masks_.samples = settings.samples;
@@ -136,9 +161,21 @@ double DigitMaskTrainer::step(std::span<const DigitBatch> passes) {
                                  .alpha = static_cast<float>(settings_.alpha)},
                        .weight_sums = weight_gradients_.empty() ? nullptr : weight_gradients_.data()});
   }
-  optimizer_.update(logits_, gradients_, weight_gradients_.empty() ? nullptr : &weight_gradients_);
+  update();
   ++steps_;
   return loss / count;
+}
+
+void DigitMaskTrainer::update() {
+  if (!weight_optimizer_) {
+    optimizer_.update(logits_, gradients_, weight_gradients_.empty() ? nullptr : &weight_gradients_);
+    return;
+  }
+  frozen_.clear(weight_gradients_);
+  const double factor =
+      optimizer_.factor_for(optimizer_.squares(gradients_) + weight_optimizer_->squares(weight_gradients_));
+  optimizer_.step(logits_, gradients_, factor);
+  weight_optimizer_->step(network_.values(), weight_gradients_, factor);
 }
 
 }  // namespace modlab::methods

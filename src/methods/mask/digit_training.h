@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,12 +16,23 @@ struct WeightTraining {
   double clip = 1;  // of the gradient's length; 0: none
 };
 
+// Parameters that keep their values while others are trained: their gradients are zero.
+class FrozenParameters {
+ public:
+  // `frozen`: [parameter] in the order of the layout, 1 or 0; empty: none.
+  FrozenParameters(const models::PanelLayout& panels, std::span<const std::uint8_t> frozen);
+  void clear(AlignedVector<float>& gradients) const;
+
+ private:
+  std::vector<std::size_t> places_;  // in panels
+};
+
 // Trains the weights of a network on digits.
 class DigitWeightTrainer {
  public:
-  // `kernels` are of the target that the network's are of.
+  // `kernels` are of the target that the network's are of. `frozen`: see FrozenParameters.
   DigitWeightTrainer(models::DigitNetwork& network, const WeightTraining& settings, Team& team,
-                     const engine::Kernels<float>& kernels);
+                     const engine::Kernels<float>& kernels, std::span<const std::uint8_t> frozen = {});
 
   // One step on the batches of all passes together: the gradients of their mean loss, which is given back as it was
   // before the step.
@@ -30,6 +42,7 @@ class DigitWeightTrainer {
   models::DigitNetwork& network_;
   std::vector<std::uint8_t> wanted_;
   AlignedVector<float> gradients_;
+  FrozenParameters frozen_;
   DigitOptimizer optimizer_;
 };
 
@@ -46,15 +59,19 @@ struct DigitMaskTraining {
   MaskClip clip_what = MaskClip::kLogits;
   std::uint64_t seed = 0;
   std::uint32_t stage = 0;  // which of a network's masks: each has noise of its own
+  // The weights are trained with the masks, at this rate, and gradients of both are clipped together; nothing: they
+  // stay as they are.
+  std::optional<double> weight_lr = {};
 };
 
-// Trains logits of masks over the weights of a network on digits, which stay as they are.
+// Trains logits of masks over the weights of a network on digits, and the weights too if asked to.
 class DigitMaskTrainer {
  public:
-  // `is_masked`: by tensor of the layout; matrices only. `initial_logits` in the order of the layout, all tensors.
+  // `is_masked`: by tensor of the layout; matrices, and biases of a shape that masks them. `initial_logits` in the
+  // order of the layout, all tensors. `frozen`: see FrozenParameters; of weights that are trained.
   DigitMaskTrainer(models::DigitNetwork& network, std::vector<std::uint8_t> is_masked,
                    std::span<const float> initial_logits, const DigitMaskTraining& settings, Team& team,
-                   const engine::Kernels<float>& kernels);
+                   const engine::Kernels<float>& kernels, std::span<const std::uint8_t> frozen = {});
 
   // One step. Every pass draws masks of its own. The loss that is given back is that of the task alone.
   double step(std::span<const models::DigitBatch> passes);
@@ -66,6 +83,7 @@ class DigitMaskTrainer {
 
  private:
   void draw(std::uint32_t pass);
+  void update();
 
   models::DigitNetwork& network_;
   std::vector<std::uint8_t> is_masked_;
@@ -75,8 +93,10 @@ class DigitMaskTrainer {
   AlignedVector<float> logits_, gradients_;
   AlignedVector<std::uint16_t> bits_;
   models::DigitMasks masks_;
-  AlignedVector<float> weight_gradients_;  // of all steps, for the published clipping
+  AlignedVector<float> weight_gradients_;  // of a step; of all steps, for the published clipping; or empty
+  FrozenParameters frozen_;
   DigitOptimizer optimizer_;
+  std::optional<DigitOptimizer> weight_optimizer_;
   std::uint32_t steps_ = 0;
 };
 

@@ -19,11 +19,15 @@ std::vector<MaskSharing> sharing_of(const MaskOutcome& outcome) {
   std::vector<MaskSharing> pairs;
   for (std::size_t first = 0; first < outcome.targets.size(); ++first) {
     for (std::size_t second = first + 1; second < outcome.targets.size(); ++second) {
-      pairs.push_back({.first = first, .second = second, .tensors = {}, .all = {}});
+      pairs.push_back({.first = first, .second = second, .names = {}, .tensors = {}, .all = {}});
       MaskSharing& pair = pairs.back();
-      const models::WeightMask& one = outcome.stages[first + 1].mask;
-      const models::WeightMask& other = outcome.stages[second + 1].mask;
+      const models::WeightMask& one = outcome.of_target(first).mask;
+      const models::WeightMask& other = outcome.of_target(second).mask;
       for (std::size_t tensor = 0; tensor < one.tensors.size(); ++tensor) {
+        if (std::ranges::find(outcome.own_tensors, one.tensors[tensor].name) != outcome.own_tensors.end()) {
+          continue;
+        }
+        pair.names.push_back(one.tensors[tensor].name);
         pair.tensors.push_back(measures::overlap_of(one.tensors[tensor].kept, other.tensors[tensor].kept));
         pair.all += pair.tensors.back();
       }
@@ -36,6 +40,7 @@ SharingMeans sharing_means(const std::vector<MaskSharing>& pairs) {
   SharingMeans means;
   const double weight = 1.0 / static_cast<double>(std::max<std::size_t>(1, pairs.size()));
   for (const MaskSharing& pair : pairs) {
+    means.names = pair.names;
     means.tensors.resize(pair.tensors.size());
     for (std::size_t tensor = 0; tensor < pair.tensors.size(); ++tensor) {
       add_shares(pair.tensors[tensor], weight, means.tensors[tensor]);

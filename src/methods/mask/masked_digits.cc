@@ -6,11 +6,11 @@
 #include <mutex>
 #include <tuple>
 
-#include "core/random.h"
 #include "core/thread_seconds.h"
 #include "engine/flush_denormals.h"
 #include "methods/mask/derived_masks.h"
 #include "methods/mask/digit_training.h"
+#include "methods/mask/drawn_rows.h"
 #include "methods/mask/live_weights.h"
 #include "methods/mask/masked_bits.h"
 #include "methods/mask/stage_numbers.h"
@@ -45,25 +45,19 @@ std::shared_ptr<const Samples> training_samples(const models::DigitTask& task, i
 class TrainingRows {
  public:
   TrainingRows(const DigitMaskingSpec& spec, int target, std::uint32_t stage)
-      : samples_(training_samples(spec.task, target)), key_(stream_key(spec.seed, Stream::kMaskRows)) {
-    key_[3] = stage;
-  }
+      : samples_(training_samples(spec.task, target)), rows_(spec.seed, stage, samples_->size()) {}
 
   std::vector<ArithmeticSample> draw(std::uint32_t step, int rows) const {
     std::vector<ArithmeticSample> drawn;
-    for (std::uint32_t group = 0; std::ssize(drawn) < rows; ++group) {
-      for (const std::uint32_t word : threefry({group, step, 0, 0}, key_)) {
-        if (std::ssize(drawn) < rows) {
-          drawn.push_back((*samples_)[(static_cast<std::uint64_t>(word) * samples_->size()) >> 32]);
-        }
-      }
+    for (const std::uint32_t row : rows_.draw(step, rows)) {
+      drawn.push_back((*samples_)[row]);
     }
     return drawn;
   }
 
  private:
   std::shared_ptr<const Samples> samples_;
-  Words4 key_;
+  DrawnRows rows_;
 };
 
 // What a network said of the samples it is tested on.

@@ -9,13 +9,14 @@ inline constexpr std::uint16_t kNoInput = 0xffff;
 inline constexpr int kDigitClasses = 10;
 
 // Some samples of an arithmetic task, whose inputs are one-hot: a network on them gathers weights instead of
-// multiplying.
+// multiplying. Or some images, whose inputs are numbers.
 struct DigitBatch {
   int rows = 0;
   int steps = 1;                      // how often the network is shown something: 1, or the time steps of an LSTM
   int active = 0;                     // inputs that are 1 at a step, at most
   int groups = 0;                     // of ten outputs each, one for every class of a digit
   std::vector<std::uint16_t> inputs;  // [row][step][active]: which inputs are 1; kNoInput where there are fewer
+  std::vector<float> values;          // [row][input], of one step: any numbers in their place; empty: there are none
   std::vector<std::uint8_t> digits;   // [row][group]: the digit that is right
   std::vector<std::uint8_t> counts;   // [group]: whether it counts in the loss
   std::vector<int> read_at;           // [group]: after which step, from 0, its outputs are read

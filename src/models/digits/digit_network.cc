@@ -27,7 +27,11 @@ solo::RowBlocks cut_rows(int rows, int samples) {
 
 template <typename T>
 DigitNetworkOf<T>::DigitNetworkOf(const DigitShape& shape, const solo::MaskedKernels<T>& kernels, Team& team)
-    : shape_(shape), layout_(digit_layout(shape)), panels_(layout_), kernels_(kernels), team_(team) {
+    : shape_(shape),
+      layout_(digit_layout(shape)),
+      panels_(layout_, shape.masks_biases),
+      kernels_(kernels),
+      team_(team) {
   values_.resize(panels_.size());
 }
 
@@ -59,6 +63,7 @@ void DigitNetworkOf<T>::begin(const DigitBatch& batch, int first_row, int rows, 
   const auto blocks = static_cast<std::size_t>(blocks_.at_once());
   const auto each = static_cast<std::size_t>(rows / masks.samples);
   inputs_.assign(static_cast<std::size_t>(steps_) * one_hot_size(), kNoInput);
+  x_.assign(batch.values.empty() ? 0 : step_size(shape_.inputs), T{0});
   digits_.assign(reads_.size() * blocks * groups_ * width, T{-1});
   losses_.assign(blocks * width, T{0});
   for (std::size_t row = 0; row < static_cast<std::size_t>(rows); ++row) {
@@ -69,6 +74,13 @@ void DigitNetworkOf<T>::begin(const DigitBatch& batch, int first_row, int rows, 
     for (std::size_t step = 0; step < static_cast<std::size_t>(steps_); ++step) {
       std::copy_n(batch.inputs.begin() + static_cast<std::ptrdiff_t>((from * steps_ + step) * active_), active_,
                   inputs_.begin() + static_cast<std::ptrdiff_t>(((step * blocks + block) * width + place) * active_));
+    }
+    if (!x_.empty()) {
+      const auto numbers = static_cast<std::size_t>(shape_.inputs);
+      T* column = x_.data() + block * block_size(shape_.inputs) + place;
+      for (std::size_t input = 0; input < numbers; ++input) {
+        column[input * width] = static_cast<T>(batch.values[from * numbers + input]);
+      }
     }
     for (std::size_t group = 0; group < static_cast<std::size_t>(groups_); ++group) {
       if (batch.counts[group] != 0) {

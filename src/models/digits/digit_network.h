@@ -34,7 +34,7 @@ struct DigitGradient {
   T* weight_sums = nullptr;
 };
 
-// A network on one-hot digits, one at a time on the threads of a team, with its weights and activations.
+// A network on digits, one at a time on the threads of a team, with its weights and activations.
 template <typename T>
 class DigitNetworkOf {
  public:
@@ -67,7 +67,7 @@ class DigitNetworkOf {
 
   // Makes room for activations of the blocks, zero: called when their number changes.
   virtual void make_room() = 0;
-  // From inputs_ to z_, and from dz_ back.
+  // From inputs_ or x_ to z_, and from dz_ back.
   virtual void run_forward() = 0;
   virtual void run_backward(const DigitGradient<T>& gradient) = 0;
 
@@ -124,6 +124,7 @@ class DigitNetworkOf {
   int active_ = 0;
   std::vector<int> reads_;             // steps after which some outputs are read, ascending
   std::vector<std::uint16_t> inputs_;  // [step][block][row][active]
+  AlignedVector<T> x_;                 // [block][padded input][row], where inputs are numbers; otherwise empty
   AlignedVector<T> z_, dz_;            // [read][block][padded output][row]
   AlignedVector<T> dy_rows_;
 

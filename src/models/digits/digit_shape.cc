@@ -128,4 +128,19 @@ std::vector<float> initial_digit_parameters(const DigitShape& shape, std::uint64
   return parameters;
 }
 
+std::vector<float> initial_task_parameters(const DigitShape& shape, std::uint64_t seed, std::uint32_t task) {
+  const engine::Layout layout = digit_layout(shape);
+  std::vector<float> parameters(layout.count);
+  RandomSequence random(seed, Stream::kInitialWeights, task);
+  for (const engine::Tensor& tensor : layout.tensors) {
+    if (tensor.shape.size() == 2) {
+      const bool is_last = &tensor + 2 == layout.tensors.data() + layout.tensors.size();
+      const double gain = is_last ? 1 : std::sqrt(2.0);
+      fill_normal(std::span(parameters).subspan(tensor.offset, tensor.count),
+                  gain * std::sqrt(2.0 / (tensor.shape[0] + tensor.shape[1])), random);
+    }
+  }
+  return parameters;
+}
+
 }  // namespace modlab::models

@@ -10,11 +10,11 @@
 
 namespace modlab::models {
 
-// How the parameters of a network lie in memory for the masked kernels: matrices in panels of units, biases padded,
-// every tensor from a whole number of panels on.
+// How the parameters of a network lie in memory for the masked kernels: matrices in panels of units, biases padded or,
+// where they are to be masked, as matrices of one input; every tensor from a whole number of panels on.
 class PanelLayout {
  public:
-  explicit PanelLayout(const engine::Layout& layout);
+  explicit PanelLayout(const engine::Layout& layout, bool biases_as_matrices = false);
 
   struct Place {
     std::size_t offset = 0;
