@@ -1,10 +1,12 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <optional>
 
+#include "bench/lanes_or_solo.h"
 #include "bench/ours.h"
 #include "bench/rivals.h"
 #include "bench/rules.h"
@@ -137,6 +139,31 @@ ordered_json measure_rule_threads(const std::vector<RuleWork>& list, const engin
   return rows;
 }
 
+// Lanes of networks, or one network at a time: what was chosen for these families, and by what measurement.
+ordered_json measure_lanes(const engine::Kernels<float>& kernels, bool quiet) {
+  if (!quiet) {
+    fmt::print("\nlayers alone, forward and back: us a network\n{:<20} {:>14} {:>14} {:>7}\n", "work", "one a lane",
+               "one at a time", "times");
+  }
+  ordered_json rows = ordered_json::array();
+  for (const bench::LanesOrSolo& layers : bench::time_rule_layers(kernels)) {
+    const double ratio = layers.lanes.processor / layers.solo.processor;
+    rows.push_back({{"family", layers.family},
+                    {"widths", layers.widths},
+                    {"rows", layers.rows},
+                    {"lanes_us", 1e6 * layers.lanes.processor},
+                    {"solo_us", 1e6 * layers.solo.processor},
+                    {"ratio", ratio}});
+    if (!quiet) {
+      fmt::print("{:<20} {:>14.0f} {:>14.0f} {:>7.2f}\n",
+                 fmt::format("{} {} x {}", layers.family, layers.rows, fmt::join(layers.widths, "-")),
+                 1e6 * layers.lanes.processor, 1e6 * layers.solo.processor, ratio);
+      std::fflush(stdout);
+    }
+  }
+  return rows;
+}
+
 }  // namespace
 
 int bench_rules(const BenchRequest& request) {
@@ -169,6 +196,7 @@ int bench_rules(const BenchRequest& request) {
     }
   }
   const ordered_json threads = measure_rule_threads(list, kernels, request.as_json);
+  const ordered_json lanes = measure_lanes(kernels, request.as_json);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (request.as_json) {
     ordered_json output;
@@ -181,6 +209,7 @@ int bench_rules(const BenchRequest& request) {
       output["rows"].push_back(rule_row_json(row, peak_gflops));
     }
     output["threads"] = threads;
+    output["lanes"] = lanes;
     output.update(circumstances_json(load, seconds, torch, peak_gflops));
     fmt::print("{}\n", output.dump());
     return 0;

@@ -66,6 +66,11 @@ TEST_F(Bench, RulesCountWhatAStepNeeds) {
     EXPECT_GT(row.at("percent_of_peak"), 0) << name;
   }
   EXPECT_EQ(output.at("threads").size(), 1U);
+  ASSERT_EQ(output.at("lanes").size(), 3U);
+  for (const nlohmann::json& layers : output.at("lanes")) {
+    EXPECT_GT(layers.at("lanes_us"), 0);
+    EXPECT_DOUBLE_EQ(layers.at("ratio"), layers.at("lanes_us").get<double>() / layers.at("solo_us").get<double>());
+  }
   const nlohmann::json whole = json_output("bench rules --json --work mlp/monolithic/2").at("rows").at(0);
   EXPECT_EQ(whole.at("flops_per_step"), 6 * 256 * (around(2) + core));
   // What knows the rule learns faster.
