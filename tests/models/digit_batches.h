@@ -77,6 +77,7 @@ inline std::vector<DigitCase> digit_cases() {
           {"lstm", lstm, digit_batch(12, 23, 3, {2, 2}, false, 4)},
           {"lstm_one_step", lstm, digit_batch(4, 23, 1, {0, 0}, false, 5)},
           {"lstm_forced", wide, digit_batch(72, 23, 4, {1, 1, 3, 3}, true, 6)},
+          {"lstm_shared_outputs", lstm, digit_batch(12, 23, 4, {1, 1, 3, 3}, true, 9)},
           {"fnn_numbers", numbers, number_batch(12, 23, 7)},
           {"fnn_numbers_masked_biases", masks_biases, number_batch(72, 117, 8)}};
 }

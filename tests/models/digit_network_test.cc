@@ -73,7 +73,7 @@ class PlainNetwork {
       const std::vector<Vector> outputs = said(batch, row);
       for (int group = 0; group < batch.groups; ++group) {
         const double* z = outputs[static_cast<std::size_t>(batch.read_at[static_cast<std::size_t>(group)])].data() +
-                          static_cast<std::ptrdiff_t>(group) * kDigitClasses;
+                          static_cast<std::ptrdiff_t>(group) * kDigitClasses % shape_.outputs;
         double powers = 0;
         for (int which = 0; which < kDigitClasses; ++which) {
           powers += std::exp(z[which]);
@@ -134,9 +134,10 @@ TEST_P(DigitNetworkTest, SaysWhatTheFormulasSay) {
   const double* said = network_->evaluate(batch);
   for (int row = 0; row < batch.rows; ++row) {
     const std::vector<Vector> expected = plain.said(batch, row);
-    for (int output = 0; output < GetParam().shape.outputs; ++output) {
-      const int step = batch.read_at[static_cast<std::size_t>(output / kDigitClasses)];
-      EXPECT_NEAR(said[row * GetParam().shape.outputs + output],
+    for (int place = 0; place < batch.groups * kDigitClasses; ++place) {
+      const int step = batch.read_at[static_cast<std::size_t>(place / kDigitClasses)];
+      const int output = place % GetParam().shape.outputs;
+      EXPECT_NEAR(said[row * batch.groups * kDigitClasses + place],
                   expected[static_cast<std::size_t>(step)][static_cast<std::size_t>(output)], 1e-11);
     }
   }

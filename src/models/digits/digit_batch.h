@@ -12,9 +12,11 @@ inline constexpr int kDigitClasses = 10;
 // multiplying. Or some images, whose inputs are numbers.
 struct DigitBatch {
   int rows = 0;
-  int steps = 1;                      // how often the network is shown something: 1, or the time steps of an LSTM
-  int active = 0;                     // inputs that are 1 at a step, at most
-  int groups = 0;                     // of ten outputs each, one for every class of a digit
+  int steps = 1;   // how often the network is shown something: 1, or the time steps of an LSTM
+  int active = 0;  // inputs that are 1 at a step, at most
+  // Digits that are asked for, each of ten outputs, one for every class. Where the network has fewer outputs, groups
+  // that are read after different steps share them, in turn.
+  int groups = 0;
   std::vector<std::uint16_t> inputs;  // [row][step][active]: which inputs are 1; kNoInput where there are fewer
   std::vector<float> values;          // [row][input], of one step: any numbers in their place; empty: there are none
   std::vector<std::uint8_t> digits;   // [row][group]: the digit that is right

@@ -45,7 +45,8 @@ void DigitNetworkOf<T>::begin(const DigitBatch& batch, int first_row, int rows, 
   masks_.bits.resize(panels_.tensors());
   steps_ = batch.steps;
   active_ = batch.active;
-  groups_ = batch.groups;
+  asked_ = batch.groups;
+  groups_ = shape_.outputs / kDigitClasses;
   reads_ = batch.read_at;
   std::ranges::sort(reads_);
   reads_.erase(std::unique(reads_.begin(), reads_.end()), reads_.end());
@@ -82,11 +83,11 @@ void DigitNetworkOf<T>::begin(const DigitBatch& batch, int first_row, int rows, 
         column[input * width] = static_cast<T>(batch.values[from * numbers + input]);
       }
     }
-    for (std::size_t group = 0; group < static_cast<std::size_t>(groups_); ++group) {
+    for (std::size_t group = 0; group < static_cast<std::size_t>(asked_); ++group) {
       if (batch.counts[group] != 0) {
         const auto read = static_cast<std::size_t>(read_of_group_[group]);
-        digits_[((read * blocks + block) * groups_ + group) * width + place] =
-            static_cast<T>(batch.digits[from * groups_ + group]);
+        digits_[((read * blocks + block) * groups_ + group % groups_) * width + place] =
+            static_cast<T>(batch.digits[from * asked_ + group]);
       }
     }
   }
@@ -130,18 +131,18 @@ void DigitNetworkOf<T>::backward(const DigitGradient<T>& gradient) {
 template <typename T>
 const T* DigitNetworkOf<T>::evaluate(const DigitBatch& batch) {
   const engine::FlushDenormals flush;
-  const auto outputs = static_cast<std::size_t>(shape_.outputs);
-  said_.assign(static_cast<std::size_t>(batch.rows) * outputs, T{0});
+  const std::size_t each = static_cast<std::size_t>(batch.groups) * kDigitClasses;
+  said_.assign(static_cast<std::size_t>(batch.rows) * each, T{0});
   for (int first = 0; first < batch.rows; first += kEvaluationRows) {
     const int rows = std::min(kEvaluationRows, batch.rows - first);
     begin(batch, first, rows, {});
     run_forward();
     const auto width = static_cast<std::size_t>(blocks_.width);
-    for (std::size_t output = 0; output < std::min(outputs, static_cast<std::size_t>(groups_) * kDigitClasses);
-         ++output) {
-      const auto read = static_cast<std::size_t>(read_of_group_[output / kDigitClasses]);
+    for (std::size_t said = 0; said < each; ++said) {
+      const auto read = static_cast<std::size_t>(read_of_group_[said / kDigitClasses]);
+      const std::size_t output = said % static_cast<std::size_t>(shape_.outputs);
       for (std::size_t row = 0; row < static_cast<std::size_t>(rows); ++row) {
-        said_[(static_cast<std::size_t>(first) + row) * outputs + output] =
+        said_[(static_cast<std::size_t>(first) + row) * each + said] =
             z_[read * step_size(shape_.outputs) + row / width * block_size(shape_.outputs) + output * width +
                row % width];
       }

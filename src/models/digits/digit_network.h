@@ -52,7 +52,7 @@ class DigitNetworkOf {
   void load(std::span<const float> flat) { values_ = panels_.template arranged<T>(flat); }
   std::vector<float> save() const { return panels_.template in_order<float>(values_); }
 
-  // What the network says without masks, [row][output], each group of outputs after the step at which it is read.
+  // What the network says without masks, [row][group][class], each group after the step at which it is read.
   const T* evaluate(const DigitBatch& batch);
 
   // A pass of training: forward, then loss, then backward. The samples of masks must divide the rows.
@@ -143,7 +143,8 @@ class DigitNetworkOf {
   std::vector<int> read_of_group_;
   AlignedVector<T> digits_;  // [read][block][group][row]
   AlignedVector<T> losses_;  // [block][row]
-  int groups_ = 0;
+  int groups_ = 0;           // of outputs
+  int asked_ = 0;            // groups of the batch
   std::vector<T> said_;
 };
 using DigitNetwork = DigitNetworkOf<float>;

@@ -19,9 +19,10 @@ constexpr Shown pair_numbers(int pair) { return {2 * pair, 2 * pair + 2}; }
 void append_inputs(const DigitTask& task, const tasks::ArithmeticSample& sample, Shown shown,
                    std::vector<std::uint16_t>& inputs) {
   for (int number = shown.first; number < shown.last; ++number) {
+    const int slot = task.shares_inputs() ? number % 2 : number;
     for (int place = 0; place < task.digits; ++place) {
       const int digit = tasks::digit_of(sample.numbers[static_cast<std::size_t>(number)], place);
-      inputs.push_back(static_cast<std::uint16_t>((number * task.digits + place) * kDigitClasses + digit));
+      inputs.push_back(static_cast<std::uint16_t>((slot * task.digits + place) * kDigitClasses + digit));
     }
   }
   if (task.kind == tasks::Arithmetic::kAddMul) {
@@ -66,10 +67,11 @@ void count_only(const DigitTask& task, int answer, DigitBatch& batch) {
 }  // namespace
 
 int DigitTask::inputs() const {
-  return kind == tasks::Arithmetic::kAddMul ? 2 * digits * kDigitClasses + 2 : 4 * digits * kDigitClasses;
+  const int operand = digits * kDigitClasses;
+  return kind == tasks::Arithmetic::kAddMul ? 2 * operand + 2 : (shares_inputs() ? 2 : 4) * operand;
 }
 
-int DigitTask::outputs() const { return groups() * kDigitClasses; }
+int DigitTask::outputs() const { return (shares_outputs() ? digits : groups()) * kDigitClasses; }
 
 std::vector<DigitBatch> digit_passes(const DigitTask& task, std::span<const tasks::ArithmeticSample> samples,
                                      int target, bool hides_other) {
@@ -97,7 +99,7 @@ std::vector<DigitBatch> digit_passes(const DigitTask& task, std::span<const task
     }
   }
   DigitBatch& batch = passes.emplace_back(make_pass(task, samples, shown));
-  if (task.mode == PairMode::kOnlyOneIo) {
+  if (task.mode != PairMode::kTogether && task.mode != PairMode::kOnlyOne) {
     for (int group = 0; group < task.digits; ++group) {
       batch.read_at[static_cast<std::size_t>(group)] = kStepsOfAnswer - 1;
     }

@@ -11,8 +11,9 @@
 namespace modlab::models {
 
 // How an LSTM is shown two sums: both in every step and asked at the end; one after the other, each asked when it was
-// shown (forced); or one after the other, both asked at the end.
-enum class PairMode { kTogether, kOnlyOneIo, kOnlyOne };
+// shown (forced); one after the other, both asked at the end; or forced, and with the same inputs, outputs, or both for
+// either sum.
+enum class PairMode { kTogether, kOnlyOneIo, kOnlyOne, kSameInput, kSameOutput, kSameIo };
 
 // An arithmetic task as a network of some kind meets it.
 struct DigitTask {
@@ -21,6 +22,8 @@ struct DigitTask {
   DigitNetworkKind network = DigitNetworkKind::kFnn;
   PairMode mode = PairMode::kTogether;
 
+  bool shares_inputs() const { return mode == PairMode::kSameInput || mode == PairMode::kSameIo; }
+  bool shares_outputs() const { return mode == PairMode::kSameOutput || mode == PairMode::kSameIo; }
   int inputs() const;
   int outputs() const;
   // Numbers that a network says, each `digits` groups of ten outputs.
