@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "cli/threads.h"
 #include "cli/verbs.h"
 #include "core/errors.h"
+#include "core/notice.h"
 #include "core/text.h"
 #include "experiments/mask/given_masks.h"
 #include "io/file.h"
@@ -66,12 +68,25 @@ void save_network(const std::string& folder, const nlohmann::ordered_json& run,
                   const std::map<std::string, std::string>& blobs) {
   constexpr std::string_view kFile = "file";
   const std::string id = run.at("id").get<std::string>();
-  io::write_file(folder + "/" + id + ".json", run.dump(2) + "\n");
   for (const auto& [name, bytes] : blobs) {
     if (name.starts_with("file.")) {
       io::write_file(folder + "/" + id + name.substr(kFile.size()), bytes);
     }
   }
+  // The last: where it is, all are.
+  io::write_file(folder + "/" + id + ".json", run.dump(2) + "\n");
+}
+
+// What an earlier call saved of the same run, if it got so far.
+std::optional<nlohmann::ordered_json> saved_run(const std::string& folder, const experiments::Run& run) {
+  constexpr std::size_t kMostBytes = std::size_t{1} << 26;
+  const std::string path = folder + "/" + run.id() + ".json";
+  if (folder.empty() || !std::filesystem::exists(path)) {
+    return std::nullopt;
+  }
+  nlohmann::ordered_json saved = nlohmann::ordered_json::parse(io::read_file(path, kMostBytes), nullptr, false);
+  const bool is_it = saved.is_object() && saved.value("id", "") == run.id() && saved.contains("stages");
+  return is_it ? std::optional(std::move(saved)) : std::nullopt;
 }
 
 // Networks that differ in nothing but what was drawn are one table.
@@ -131,15 +146,29 @@ void finish(const std::vector<Table>& tables, const std::vector<nlohmann::ordere
 
 int mask_trained(const Arguments& arguments, int threads) {
   const std::string folder = arguments.text("save");
-  const experiments::Resources resources{threads, &engine::kernels()};
+  experiments::Resources resources{threads, &engine::kernels()};
+  if (!folder.empty()) {
+    resources.unfinished = folder + "/unfinished";
+  }
   const experiments::Wanted wanted{.network_file = !folder.empty()};
   const std::vector<experiments::Run> runs =
       while_planning([&] { return runs_from(arguments, methods::kMaskedModel); });
-  studies::Batch batch = while_planning([&] { return studies::Batch(runs, resources, wanted); });
+  std::map<std::uint64_t, nlohmann::ordered_json> finished;
+  std::vector<experiments::Run> missing;
+  for (const experiments::Run& run : runs) {
+    if (std::optional<nlohmann::ordered_json> saved = saved_run(folder, run)) {
+      finished[run.number] = std::move(*saved);
+    } else {
+      missing.push_back(run);
+    }
+  }
+  if (!finished.empty()) {
+    give_notice(fmt::format("{} of {} networks are in {} already", finished.size(), runs.size(), folder));
+  }
+  studies::Batch batch = while_planning([&] { return studies::Batch(missing, resources, wanted); });
   if (!folder.empty()) {
     io::prepare_folder(folder);
   }
-  std::map<std::uint64_t, nlohmann::ordered_json> finished;
   std::mutex mutex;
   double seconds = 0;
   {
@@ -158,7 +187,8 @@ int mask_trained(const Arguments& arguments, int threads) {
   }
   if (finished.size() < runs.size()) {
     throw Interrupted(fmt::format("Stopped: {} of {} networks are done{}.", finished.size(), runs.size(),
-                                  folder.empty() ? "; nothing was written" : " and saved in " + folder));
+                                  folder.empty() ? "; nothing was written"
+                                                 : " and saved in " + folder + "; the same command goes on"));
   }
   std::vector<Table> tables;
   std::map<std::string, std::size_t> place;

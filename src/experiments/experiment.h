@@ -61,6 +61,7 @@ struct Wanted {
 struct Resources {
   int threads = 1;
   const engine::Kernels<float>* kernels = &engine::kernels();
+  std::string unfinished = {};  // a folder for parts of runs that take long, so that they can go on; or none
 };
 
 // Takes finished runs from any thread, no lock held.

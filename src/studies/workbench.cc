@@ -168,7 +168,9 @@ StudyInWork::StudyInWork(const StudyRequest& request, const experiments::Resourc
       throw ConfigError(fmt::format("study {}: {}", request.study.name, error.what()));
     }
   } else {
-    batch_.emplace(missing_runs(plan_, finished), resources, wanted_for(plan_.keep));
+    experiments::Resources with_folder = resources;
+    with_folder.unfinished = folder_ + "/unfinished";
+    batch_.emplace(missing_runs(plan_, finished), with_folder, wanted_for(plan_.keep));
   }
   store_.emplace(Store::open_or_create(folder_, stored_form(request_), origin_, &plan_));
 }

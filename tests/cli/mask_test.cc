@@ -140,12 +140,26 @@ TEST_F(MaskVerb, MasksArithmetic) {
   EXPECT_EQ(both["stages"][1]["name"], "pair1");
   EXPECT_FALSE(both["stages"][1].contains("confusion"));
   EXPECT_EQ(both["beta"], 4e-4) << "the published one for two passes";
-  for (const char* mode : {"together", "only-one-io", "only-one"}) {
+  for (const char* mode : {"together", "only-one-io", "only-one", "same-input", "same-output", "same-io"}) {
     const nlohmann::json run = masked(std::string("mask --task double-addition --digits 1 --network lstm --state 6 "
                                                   "--steps 5 --mask-steps 5 --controls false --pair-mode ") +
                                       mode)[0];
     EXPECT_EQ(run["stages"].size(), 3U) << mode;
   }
+}
+
+TEST_F(MaskVerb, WhatIsSavedIsNotTrainedAgain) {
+  const std::string command =
+      "mask --task add-mul --digits 1 --hidden 12 --steps 20 --mask-steps 10 --controls false --save out --seed ";
+  const nlohmann::json first = masked(command + "0");
+  const test::Outcome both = run(command + "0,1 --json");
+  EXPECT_EQ(both.exit_code, 0);
+  EXPECT_NE(both.err.find("1 of 2 networks are in out already"), std::string::npos) << both.err;
+  const nlohmann::json runs = nlohmann::json::parse(both.out).at("runs");
+  ASSERT_EQ(runs.size(), 2U);
+  EXPECT_EQ(runs[0], first[0]);
+  EXPECT_EQ(runs[1]["seed"], 1);
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "out/unfinished"));
 }
 
 TEST_F(MaskVerb, MasksOneTaskAfterTheOther) {

@@ -2,7 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
 #include "core/team.h"
+#include "io/file.h"
+#include "methods/mask/mask_comparison.h"
 #include "models/digits/digit_network.h"
 
 namespace modlab {
@@ -91,6 +97,96 @@ TEST(MaskedDigitsTest, ThreadsAndTargetsChangeNothing) {
   methods::DigitProgress progress;
   const auto plain = methods::mask_digits(spec, 1, engine::kernels_for("scalar"), progress);
   EXPECT_EQ(plain->outcome.stages[1].logits, one.outcome.stages[1].logits);
+}
+
+// Logits that are given up where they can hardly return change no mask; where they still could, they do.
+TEST(MaskedDigitsTest, TheActiveSetChangesNoMask) {
+  DigitMaskingSpec spec = two_sums();
+  spec.steps = 400;
+  spec.mask.steps = 700;
+  const MaskedDigits all = masked(spec);
+  spec.mask.active = 12;
+  const MaskedDigits active = masked(spec, 2);
+  spec.mask.active = 0.5;
+  const MaskedDigits hasty = masked(spec);
+  for (std::size_t stage = 0; stage < 3; ++stage) {
+    const methods::MaskStage& reference = all.outcome.stages[stage];
+    const auto given_up = std::ranges::count_if(active.outcome.stages[stage].logits, [](float l) { return l < -900; });
+    EXPECT_GT(given_up, std::ssize(reference.logits) / 5);
+    EXPECT_EQ(std::ranges::count_if(reference.logits, [](float l) { return l < -900; }), 0);
+    EXPECT_GT(methods::overlap_of(reference.mask, active.outcome.stages[stage].mask).iou(), 0.97);
+    EXPECT_LT(methods::overlap_of(reference.mask, hasty.outcome.stages[stage].mask).iou(), 0.97);
+  }
+}
+
+// Where both sums use the same outputs, a mask for either has to keep them.
+TEST(MaskedDigitsTest, SharedInputsAndOutputs) {
+  using models::PairMode;
+  DigitMaskingSpec spec = two_sums();
+  spec.task.network = models::DigitNetworkKind::kLstm;
+  spec.state = 12;
+  spec.layers = 1;
+  spec.steps = 60;
+  spec.mask.steps = 60;
+  const auto shares = [&](PairMode mode) {
+    spec.task.mode = mode;
+    const auto sharing = methods::sharing_of(masked(spec).outcome).front();
+    // The weights that read the inputs, and those of the outputs.
+    return std::pair(sharing.tensors.front().both > 0, sharing.tensors.back().both > 0);
+  };
+  const std::pair neither(false, false);
+  EXPECT_EQ(shares(PairMode::kOnlyOneIo), neither);
+  EXPECT_EQ(shares(PairMode::kSameInput), std::pair(true, false));
+  EXPECT_EQ(shares(PairMode::kSameOutput), std::pair(false, true));
+  EXPECT_EQ(shares(PairMode::kSameIo), std::pair(true, true));
+}
+
+// While the first sum is learned alone, the other one's outputs stay as they began.
+TEST(MaskedDigitsTest, TheSecondSumCanBeDelayed) {
+  DigitMaskingSpec spec = two_sums();
+  spec.steps = 20;
+  spec.mask.steps = 1;
+  const auto last_weights = [&](int delay) {
+    spec.delay = delay;
+    const std::vector<float> weights = masked(spec).weights;
+    // The last layer is [20][24] and 20 biases: those of the second sum.
+    return std::vector<float>(weights.end() - 20 - 10 * 24, weights.end() - 20);
+  };
+  const std::vector<float> initial = models::initial_digit_parameters(methods::digit_shape(spec), spec.seed);
+  const std::vector<float> untouched(initial.end() - 20 - 10 * 24, initial.end() - 20);
+  EXPECT_EQ(last_weights(20), untouched);
+  EXPECT_NE(last_weights(19), untouched);
+}
+
+// What was done is not trained again, and the rest comes out as if nothing had happened.
+TEST(MaskedDigitsTest, GoesOnWhereItWas) {
+  DigitMaskingSpec spec = two_sums();
+  spec.steps = 20;
+  spec.mask.steps = 10;
+  spec.controls = true;
+  const io::TemporaryFolder folder(testing::TempDir(), "masked-digits");
+  const io::Unfinished unfinished(folder.path(), "run");
+  const auto made = [&] {
+    methods::DigitProgress progress;
+    const auto result = methods::mask_digits(spec, 1, engine::kernels(), progress, unfinished);
+    EXPECT_EQ(progress.steps.load(), methods::all_steps(spec)) << "what is known counts as done";
+    return std::pair(result->weights, result->outcome.stages[2].logits);
+  };
+  const auto whole = made();
+  const auto parts = std::distance(std::filesystem::directory_iterator(folder.path()), {});
+  EXPECT_EQ(parts, 1 + 3 + 4) << "weights, masks, and masks of the controls";
+  std::filesystem::remove(folder.path() + "/run.mask-2");
+  EXPECT_EQ(made(), whole) << "the last mask is trained once more";
+  std::vector<float> other = whole.second;
+  other.front() = 5;
+  unfinished.keep("mask-2", other);
+  EXPECT_EQ(made().second, other) << "a part that is there is taken";
+  // A run that is stopped at once has kept nothing new and loses nothing.
+  methods::DigitProgress stopped;
+  stopped.stop = true;
+  std::filesystem::remove(folder.path() + "/run.mask-2");
+  EXPECT_FALSE(methods::mask_digits(spec, 1, engine::kernels(), stopped, unfinished).has_value());
+  EXPECT_EQ(made(), whole);
 }
 
 TEST(MaskedDigitsTest, StopsWhenItIsAsked) {

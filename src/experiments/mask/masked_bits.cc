@@ -310,6 +310,9 @@ class MaskedBits : public MaskKind {
     MaskedBitsSpec spec;
     masked_bits_settings().apply(given, spec);
     methods::check(spec.mask);
+    if (spec.mask.active) {
+      throw ConfigError("active_set: is for masks over large networks (tasks add-mul, double-addition)");
+    }
     if (spec.mask.clip_of == methods::MaskClip::kPublished) {
       throw ConfigError("clip_of: published is for masks over the paper's networks (tasks add-mul, double-addition)");
     }

@@ -31,10 +31,11 @@ constexpr Word<tasks::Arithmetic> kTasks[] = {{"add-mul", tasks::Arithmetic::kAd
                                               {"double-addition", tasks::Arithmetic::kDoubleAddition}};
 constexpr Word<modlab::models::DigitNetworkKind> kNetworks[] = {{"fnn", modlab::models::DigitNetworkKind::kFnn},
                                                                 {"lstm", modlab::models::DigitNetworkKind::kLstm}};
-constexpr Word<modlab::models::PairMode> kModes[] = {{"together", modlab::models::PairMode::kTogether},
-                                                     {"only-one-io", modlab::models::PairMode::kOnlyOneIo},
-                                                     {"only-one", modlab::models::PairMode::kOnlyOne},
-                                                     {"forced", modlab::models::PairMode::kOnlyOneIo}};
+constexpr Word<modlab::models::PairMode> kModes[] = {
+    {"together", modlab::models::PairMode::kTogether},      {"only-one-io", modlab::models::PairMode::kOnlyOneIo},
+    {"only-one", modlab::models::PairMode::kOnlyOne},       {"same-input", modlab::models::PairMode::kSameInput},
+    {"same-output", modlab::models::PairMode::kSameOutput}, {"same-io", modlab::models::PairMode::kSameIo},
+    {"forced", modlab::models::PairMode::kOnlyOneIo}};
 
 bool is_fnn(const DigitMaskingSpec& spec) { return spec.task.network == modlab::models::DigitNetworkKind::kFnn; }
 bool is_lstm(const DigitMaskingSpec& spec) { return !is_fnn(spec); }
@@ -121,7 +122,10 @@ std::vector<SpecSetting<DigitMaskingSpec>> network_rows() {
       only_for(
           row<DigitMaskingSpec>(
               "pair_mode", "MODE",
-              "how an LSTM is shown two sums: together, only-one-io (one after the other, forced), only-one", kNamed,
+              "how an LSTM is shown two sums: together, only-one-io (one after the other, forced), only-one, "
+              "same-input, "
+              "same-output, same-io",
+              kNamed,
               [](DigitMaskingSpec& spec, const std::string& text) {
                 spec.task.mode = settings::read_word("pair_mode", text, kModes);
               },
@@ -136,6 +140,14 @@ std::vector<SpecSetting<DigitMaskingSpec>> network_rows() {
               },
               [](const DigitMaskingSpec& spec) { return json(spec.copy_weights); }),
           [](const DigitMaskingSpec& spec) { return is_fnn(spec) && is_double(spec); }, "fnn, double-addition"),
+      only_for(row<DigitMaskingSpec>(
+                   "delay", "N", "training steps for which the first of two sums is learned alone", kPlain,
+                   [](DigitMaskingSpec& spec, const std::string& text) {
+                     spec.delay = static_cast<int>(
+                         read_integer("delay", text, 0, 10'000'000, "a whole number that is not negative"));
+                   },
+                   [](const DigitMaskingSpec& spec) { return json(spec.delay); }),
+               &is_double, "double-addition"),
       whole_number<&DigitMaskingSpec::steps>("steps", "training steps of the network", 10'000'000, kNamed),
       whole_number<&DigitMaskingSpec::batch_size>("batch_size", "samples of such a step", 65'536, kPlain),
       row<DigitMaskingSpec>(
@@ -230,7 +242,7 @@ class MaskedDigitsWork : public SoloMaskWork {
   std::optional<Result> carry_out(std::size_t at, int threads, methods::DigitProgress& progress) const override {
     const double begin = thread_seconds();
     const std::optional<MaskedDigits> masked =
-        methods::mask_digits(specs_[at], threads, *resources().kernels, progress);
+        methods::mask_digits(specs_[at], threads, *resources().kernels, progress, unfinished(at));
     if (!masked) {
       return std::nullopt;
     }

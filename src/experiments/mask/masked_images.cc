@@ -155,6 +155,10 @@ void check_masked_images(const ImageMaskingSpec& spec) {
   if (!spec.mask.beta) {
     throw ConfigError("beta: auto is for networks that are trained before they are masked; name a number");
   }
+  if (spec.mask.active) {
+    throw ConfigError(
+        "active_set: the weights are trained too, and a logit that was given up could not return; leave it out");
+  }
   if (spec.mask.clip_of == methods::MaskClip::kPublished) {
     throw ConfigError("clip_of: the weights are trained too, so that their gradients count in any case; leave it out");
   }

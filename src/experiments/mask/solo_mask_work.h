@@ -9,6 +9,7 @@
 
 #include "core/parallel.h"
 #include "experiments/experiment.h"
+#include "io/unfinished.h"
 #include "methods/mask/masked_digits.h"
 
 namespace modlab::experiments {
@@ -29,6 +30,7 @@ class SoloMaskWork : public Work {
       try {
         if (std::optional<Result> result = carry_out(at, threads_each, progress_)) {
           sink({{&runs_[at], std::move(*result)}});
+          unfinished(at).clear();
           ++finished_;
         }
       } catch (...) {
@@ -52,6 +54,8 @@ class SoloMaskWork : public Work {
   // Training steps of all runs.
   void add_steps(std::int64_t steps) { steps_ += steps; }
   const Run& run(std::size_t at) const { return runs_[at]; }
+  // Where parts of a run are kept until all of it is done.
+  io::Unfinished unfinished(std::size_t at) const { return {resources_.unfinished, runs_[at].id()}; }
   const Resources& resources() const { return resources_; }
 
  private:

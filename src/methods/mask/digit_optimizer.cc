@@ -12,6 +12,9 @@ namespace {
 constexpr double kClipEpsilon = 1e-6;
 // A piece's parameters, gradients and moments fit the second cache level.
 constexpr std::size_t kPiece = 8192;
+// What is left out or not as one: the weights from eight inputs to the sixteen units of a panel. Of fewer there would
+// be more pieces than work.
+constexpr std::size_t kNeighbours = 32;
 
 }  // namespace
 
@@ -36,6 +39,26 @@ DigitOptimizer::DigitOptimizer(const models::PanelLayout& panels, const std::vec
       }
     }
   }
+}
+
+void DigitOptimizer::leave_out(const std::function<bool(std::size_t begin, std::size_t count)>& is_done) {
+  std::vector<Piece> left;
+  for (const Piece& piece : pieces_) {
+    const std::size_t end = piece.begin + piece.count;
+    for (std::size_t begin = piece.begin; begin < end; begin += kNeighbours) {
+      const std::size_t count = std::min(kNeighbours, end - begin);
+      if (is_done(begin, count)) {
+        continue;
+      }
+      const bool follows = !left.empty() && left.back().begin + left.back().count == begin;
+      if (follows && left.back().count + count <= kPiece) {
+        left.back().count += count;
+      } else {
+        left.push_back({begin, count});
+      }
+    }
+  }
+  pieces_ = std::move(left);
 }
 
 double DigitOptimizer::squares(const AlignedVector<float>& values, const std::vector<Piece>& pieces) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "core/team.h"
@@ -16,6 +17,9 @@ class DigitOptimizer {
   // `wanted`: which tensors are optimised. `clip`: the longest gradient; 0: any.
   DigitOptimizer(const models::PanelLayout& panels, const std::vector<std::uint8_t>& wanted, double lr, double clip,
                  Team& team, const engine::Kernels<float>& kernels);
+
+  // From now on neighbours that `is_done(begin, count)` says yes to stay as they are, and their gradients do not count.
+  void leave_out(const std::function<bool(std::size_t begin, std::size_t count)>& is_done);
 
   // Everything in panels. Gradients are zero afterwards. `other` are gradients that count for the length and are
   // shortened as well; or null.

@@ -27,6 +27,11 @@ double counted_digits(std::span<const DigitBatch> passes) {
   return count;
 }
 
+// Steps between looks for logits that can be given up.
+constexpr std::uint32_t kLookEvery = 50;
+// What such a logit becomes: no sample draws it, and no gradient reaches it.
+constexpr float kGivenUp = -1000;
+
 // LoadMaskBits may read up to eight bytes where two are meant.
 constexpr std::size_t kSpareBits = 4;
 
@@ -163,7 +168,23 @@ double DigitMaskTrainer::step(std::span<const DigitBatch> passes) {
   }
   update();
   ++steps_;
+  if (settings_.active && steps_ % kLookEvery == 0) {
+    give_up();
+  }
   return loss / count;
+}
+
+// The optimiser works on neighbours, those of which one is still active.
+void DigitMaskTrainer::give_up() {
+  const auto bottom = static_cast<float>(-*settings_.active);
+  for (float& logit : logits_) {
+    logit = logit < bottom ? kGivenUp : logit;
+  }
+  optimizer_.leave_out([&](std::size_t begin, std::size_t count) {
+    return std::all_of(logits_.begin() + static_cast<std::ptrdiff_t>(begin),
+                       logits_.begin() + static_cast<std::ptrdiff_t>(begin + count),
+                       [&](float logit) { return logit < bottom; });
+  });
 }
 
 void DigitMaskTrainer::update() {

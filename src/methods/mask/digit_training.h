@@ -57,6 +57,8 @@ struct DigitMaskTraining {
   double tau = 1;
   MaskSampler sampler = MaskSampler::kGumbel;
   MaskClip clip_what = MaskClip::kLogits;
+  // Logits below minus this are given up: not drawn, not learned, not updated any more. Nothing: none are.
+  std::optional<double> active = {};
   std::uint64_t seed = 0;
   std::uint32_t stage = 0;  // which of a network's masks: each has noise of its own
   // The weights are trained with the masks, at this rate, and gradients of both are clipped together; nothing: they
@@ -84,6 +86,7 @@ class DigitMaskTrainer {
  private:
   void draw(std::uint32_t pass);
   void update();
+  void give_up();
 
   models::DigitNetwork& network_;
   std::vector<std::uint8_t> is_masked_;

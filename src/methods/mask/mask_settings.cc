@@ -97,6 +97,16 @@ std::vector<SpecSetting<MaskSpec>> variant_rows() {
           kPlain, [](MaskSpec& spec, const std::string& text) { spec.clip_of = read_word("clip_of", text, kClips); },
           [](const MaskSpec& spec) { return json(word_for(spec.clip_of, kClips)); }),
       row<MaskSpec>(
+          "active_set", "off|L",
+          "give a logit up for good once it is below -L (12 to 15), which is faster on arithmetic", kPlain,
+          [](MaskSpec& spec, const std::string& text) {
+            spec.active.reset();
+            if (text != "off") {
+              spec.active = read_real("active_set", text, 1e-3, 1e3, "off or a positive number");
+            }
+          },
+          [](const MaskSpec& spec) { return spec.active ? json(*spec.active) : json("off"); }),
+      row<MaskSpec>(
           "sampler", "NAME", "how masks are drawn: gumbel, hard-concrete, deterministic (by the sign of the logit)",
           kPlain, [](MaskSpec& spec, const std::string& text) { spec.sampler = read_word("sampler", text, kSamplers); },
           [](const MaskSpec& spec) { return json(word_for(spec.sampler, kSamplers)); }),

@@ -35,6 +35,8 @@ struct MaskSpec {
   MaskPenaltyKind penalty = MaskPenaltyKind::kLogits;
   MaskGrain grain = MaskGrain::kWeight;
   MaskClip clip_of = MaskClip::kLogits;
+  // A logit that falls below minus this is given up for good; nothing: none is.
+  std::optional<double> active = {};
   InverseEnds inverse_io = InverseEnds::kNone;
   std::vector<std::string> include = {};           // patterns of tensors' names; empty: all
   std::vector<std::string> exclude = {"no-bias"};  // patterns, or presets

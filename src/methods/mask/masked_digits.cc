@@ -1,5 +1,7 @@
 #include "methods/mask/masked_digits.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -70,10 +72,11 @@ struct Answers {
 class DigitsMasker {
  public:
   DigitsMasker(const DigitMaskingSpec& spec, int threads, const engine::Kernels<float>& kernels,
-               DigitProgress& progress)
+               DigitProgress& progress, const io::Unfinished& unfinished)
       : spec_(spec),
         kernels_(kernels),
         progress_(progress),
+        unfinished_(unfinished),
         team_(threads),
         network_(models::make_digit_network<float>(digit_shape(spec), engine::solo::masked_kernels_for(kernels.target),
                                                    team_)),
@@ -124,15 +127,22 @@ class DigitsMasker {
   }
 
   bool train_weights() {
+    constexpr auto kPart = "weights";
+    if (const auto known = unfinished_.find(kPart, network_->layout().count)) {
+      network_->load(*known);
+      progress_.steps.fetch_add(spec_.steps, std::memory_order_relaxed);
+      return true;
+    }
     const TrainingRows rows(spec_, kAllTargets, kWeightStage);
     DigitWeightTrainer trainer(*network_, {.lr = spec_.lr, .clip = spec_.clip}, team_, kernels_);
     for (int step = 0; step < spec_.steps; ++step) {
-      trainer.step(
-          digit_passes(spec_.task, rows.draw(static_cast<std::uint32_t>(step), spec_.batch_size), kAllTargets, false));
+      trainer.step(digit_passes(spec_.task, rows.draw(static_cast<std::uint32_t>(step), spec_.batch_size),
+                                step < spec_.delay ? 0 : kAllTargets, false));
       if (!goes_on()) {
         return false;
       }
     }
+    unfinished_.keep(kPart, network_->save());
     return true;
   }
 
@@ -154,6 +164,11 @@ class DigitsMasker {
   // The logits of a mask; nothing if it was asked to stop.
   std::optional<std::vector<float>> train_mask(const std::vector<float>& weights, int target, std::uint32_t stage,
                                                double beta) {
+    const std::string part = fmt::format("mask-{}", stage);
+    if (auto known = unfinished_.find(part, static_cast<std::size_t>(masked_.logits))) {
+      progress_.steps.fetch_add(spec_.mask.steps, std::memory_order_relaxed);
+      return known;
+    }
     network_->load(weights);
     const TrainingRows rows(spec_, target, stage);
     const DigitMaskTraining training{.samples = spec_.mask.samples,
@@ -165,6 +180,7 @@ class DigitsMasker {
                                                     ? MaskSampler::kDeterministic
                                                     : MaskSampler::kGumbel,
                                      .clip_what = spec_.mask.clip_of,
+                                     .active = spec_.mask.active,
                                      .seed = spec_.seed,
                                      .stage = stage};
     const std::vector<float> start(network_->layout().count, static_cast<float>(spec_.mask.init));
@@ -183,6 +199,7 @@ class DigitsMasker {
         logits[static_cast<std::size_t>(masked_.logit_of[place])] = all[place];
       }
     }
+    unfinished_.keep(part, logits);
     return logits;
   }
 
@@ -232,7 +249,7 @@ class DigitsMasker {
   }
 
   std::vector<std::uint8_t> wanted_outputs(int target) const {
-    if (target == kAllTargets || spec_.task.kind == tasks::Arithmetic::kAddMul) {
+    if (target == kAllTargets || spec_.task.kind == tasks::Arithmetic::kAddMul || spec_.task.shares_outputs()) {
       return {};
     }
     std::vector<std::uint8_t> wanted;
@@ -274,7 +291,6 @@ class DigitsMasker {
   Answers answers(const std::vector<float>& weights) {
     network_->load(weights);
     const int groups = spec_.task.groups();
-    const int outputs = spec_.task.outputs();
     // [sample][answer]: the number that is said.
     std::vector<int> said(tests_.size() * static_cast<std::size_t>(spec_.task.answers()));
     for (const DigitBatch& batch : digit_passes(spec_.task, tests_, kAllTargets, false)) {
@@ -284,7 +300,7 @@ class DigitsMasker {
           if (batch.counts[static_cast<std::size_t>(group)] == 0) {
             continue;
           }
-          const float* classes = logits + row * static_cast<std::size_t>(outputs) + group * models::kDigitClasses;
+          const float* classes = logits + (row * static_cast<std::size_t>(groups) + group) * models::kDigitClasses;
           const auto digit = static_cast<int>(std::max_element(classes, classes + models::kDigitClasses) - classes);
           int& number = said[row * static_cast<std::size_t>(spec_.task.answers()) + group / spec_.task.digits];
           int power = 1;
@@ -349,6 +365,7 @@ class DigitsMasker {
   const DigitMaskingSpec& spec_;
   const engine::Kernels<float>& kernels_;
   DigitProgress& progress_;
+  const io::Unfinished& unfinished_;
   Team team_;
   std::unique_ptr<models::DigitNetwork> network_;
   MaskedParameters masked_;
@@ -375,9 +392,10 @@ std::int64_t all_steps(const DigitMaskingSpec& spec) {
 }
 
 std::optional<MaskedDigits> mask_digits(const DigitMaskingSpec& spec, int threads,
-                                        const engine::Kernels<float>& kernels, DigitProgress& progress) {
+                                        const engine::Kernels<float>& kernels, DigitProgress& progress,
+                                        const io::Unfinished& unfinished) {
   const engine::FlushDenormals flush;
-  return DigitsMasker(spec, threads, kernels, progress).run();
+  return DigitsMasker(spec, threads, kernels, progress, unfinished).run();
 }
 
 DigitStepSeconds digit_step_seconds(const DigitMaskingSpec& spec, const engine::Kernels<float>& kernels) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/team.h"
+#include "io/unfinished.h"
 #include "methods/mask/mask_outcome.h"
 #include "methods/mask/masked_parameters.h"
 #include "models/digits/digit_task.h"
@@ -28,6 +29,7 @@ struct DigitMaskingSpec {
   // Of two sums, feed-forward: after the training the first sum gets the second one's input and output weights, so that
   // one set of hidden weights serves both.
   bool copy_weights = false;
+  int delay = 0;  // of two sums: for so many steps the first one is learned alone
   MaskSpec mask;
   bool controls = true;
 };
@@ -57,9 +59,11 @@ struct DigitProgress {
 // Training steps that a network and its masks take.
 std::int64_t all_steps(const DigitMaskingSpec& spec);
 
-// Nothing if it was asked to stop.
+// Nothing if it was asked to stop: then `unfinished` has the weights and the masks that were done, and those that it
+// has already are not trained again.
 std::optional<MaskedDigits> mask_digits(const DigitMaskingSpec& spec, int threads,
-                                        const engine::Kernels<float>& kernels, DigitProgress& progress);
+                                        const engine::Kernels<float>& kernels, DigitProgress& progress,
+                                        const io::Unfinished& unfinished = {});
 
 // How long one training step of the network and one of a mask take here.
 struct DigitStepSeconds {
