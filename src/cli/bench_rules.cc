@@ -142,7 +142,7 @@ ordered_json measure_rule_threads(const std::vector<RuleWork>& list, const engin
 // Lanes of networks, or one network at a time: what was chosen for these families, and by what measurement.
 ordered_json measure_lanes(const engine::Kernels<float>& kernels, bool quiet) {
   if (!quiet) {
-    fmt::print("\nlayers alone, forward and back: us a network\n{:<20} {:>14} {:>14} {:>7}\n", "work", "one a lane",
+    fmt::print("\nlayers alone, forward and back: us a network\n{:<26} {:>12} {:>14} {:>7}\n", "work", "one a lane",
                "one at a time", "times");
   }
   ordered_json rows = ordered_json::array();
@@ -155,7 +155,7 @@ ordered_json measure_lanes(const engine::Kernels<float>& kernels, bool quiet) {
                     {"solo_us", 1e6 * layers.solo.processor},
                     {"ratio", ratio}});
     if (!quiet) {
-      fmt::print("{:<20} {:>14.0f} {:>14.0f} {:>7.2f}\n",
+      fmt::print("{:<26} {:>12.0f} {:>14.0f} {:>7.2f}\n",
                  fmt::format("{} {} x {}", layers.family, layers.rows, fmt::join(layers.widths, "-")),
                  1e6 * layers.lanes.processor, 1e6 * layers.solo.processor, ratio);
       std::fflush(stdout);
