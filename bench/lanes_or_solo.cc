@@ -13,7 +13,7 @@
 namespace modlab::bench {
 namespace {
 
-constexpr int kRepeats = 9;
+constexpr int kRepeats = 5;
 
 // Numbers of both signs that no processor finds slow.
 void fill(std::span<float> values) {

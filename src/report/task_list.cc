@@ -95,7 +95,7 @@ std::string task_list_text() {
       "Built-in tasks\n{}\nTasks on images of digits, whose bits are the inputs\n{}\n"
       "Suites, which one network learns together\n{}\n"
       "Tasks of Neural Sculpting, with their modules\n{}\n"
-      "Data that is drawn instead of looked up, without a graph: for 'modlab train' alone\n{}\n"
+      "Data that is drawn instead of looked up, without a graph, for 'modlab train' or 'modlab mask'\n{}\n"
       "'modlab graph depth2' shows one of them; a YAML or CSV file of your own works too.\n",
       singles, on_images, suites, family_list(sculpted), drawn);
 }

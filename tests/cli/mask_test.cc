@@ -140,7 +140,7 @@ TEST_F(MaskVerb, MasksArithmetic) {
   EXPECT_EQ(both["stages"][1]["name"], "pair1");
   EXPECT_FALSE(both["stages"][1].contains("confusion"));
   EXPECT_EQ(both["beta"], 4e-4) << "the published one for two passes";
-  for (const char* mode : {"together", "only-one-io", "only-one", "same-input", "same-output", "same-io"}) {
+  for (const char* mode : {"together", "only-one-io", "same-io"}) {
     const nlohmann::json run = masked(std::string("mask --task double-addition --digits 1 --network lstm --state 6 "
                                                   "--steps 5 --mask-steps 5 --controls false --pair-mode ") +
                                       mode)[0];

@@ -73,12 +73,12 @@ TEST(DigitTrainingTest, TheSameBitsOnEveryTargetAndAnyNumberOfThreads) {
       DigitMaskTraining settings = {.samples = samples, .lr = 0.1, .alpha = 1e-3, .clip = 0.1, .seed = 5};
       settings.tau = samples == 1 ? 0.7 : 1;
       settings.clip_what = samples == 1 ? MaskClip::kLogits : MaskClip::kPublished;
-      const Trained first = train(of, settings, engine::supported_targets().front(), 1);
+      const std::string fastest = engine::supported_targets().front();
+      const Trained first = train(of, settings, fastest, 1);
       for (const std::string& target : engine::supported_targets()) {
-        for (const int threads : {1, 2, 3}) {
-          EXPECT_EQ(train(of, settings, target, threads), first) << of.name << " " << target << " " << threads;
-        }
+        EXPECT_EQ(train(of, settings, target, 2), first) << of.name << " " << target;
       }
+      EXPECT_EQ(train(of, settings, fastest, 3), first) << of.name;
     }
   }
 }
@@ -89,9 +89,7 @@ TEST(DigitTrainingTest, WeightsWithMasksHaveTheSameBitsToo) {
         .samples = 4, .lr = 0.1, .alpha = 1e-3, .clip = 0.1, .seed = 5, .weight_lr = 0.02};
     const Trained first = train(of, settings, engine::supported_targets().front(), 1);
     for (const std::string& target : engine::supported_targets()) {
-      for (const int threads : {1, 2}) {
-        EXPECT_EQ(train(of, settings, target, threads), first) << of.name << " " << target << " " << threads;
-      }
+      EXPECT_EQ(train(of, settings, target, 2), first) << of.name << " " << target;
     }
   }
 }

@@ -270,7 +270,7 @@ class MaskedImagesKind : public MaskKind {
   std::string table_title() const override { return "Of a task's mask, what earlier masks keep too, ± standard error"; }
   bool takes(const std::string& task) const override { return task == kPermutedMnist; }
   std::vector<OwnTask> own_tasks() const override {
-    return {{kPermutedMnist, "MNIST, and then MNIST with its pixels in other orders, one task after the other"}};
+    return {{kPermutedMnist, "MNIST, then with its pixels in one other order after the other"}};
   }
   std::vector<const Setting*> settings_for(const Given& /*given*/) const override {
     return masked_images_settings().settings_for(ImageMaskingSpec{});
