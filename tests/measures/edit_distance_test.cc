@@ -195,7 +195,7 @@ TEST(EditDistance, RefusesARoutingOfAnotherNetwork) {
 
 TEST(EditDistance, RandomWiringsAgainstBruteForce) {
   RandomRouting random(1);
-  for (int repeat = 0; repeat < 2000; ++repeat) {
+  for (int repeat = 0; repeat < 1000; ++repeat) {
     const int inputs = 3 + random.below(2);
     const auto routing = [&] {
       std::vector<int> sizes = {1 + random.below(3), 2 + random.below(2)};
