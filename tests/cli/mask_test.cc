@@ -248,6 +248,10 @@ TEST_F(MaskVerb, BadInputIsOneClearLine) {
   expect_refused(std::string(kShort) + "--targets empty.csv", "no target selects any row");
   expect_refused(std::string(kShort) + "--clip-of published", "clip_of");
   expect_refused(std::string(kDigits) + "--sampler hard-concrete", "hard-concrete");
+  expect_refused(std::string(kDigits) + "--samples 64 --mask-batch 64", "32 masks at most");
+  expect_refused(std::string(kDigits) + "--active-set -1", "active_set");
+  expect_refused(std::string(kShort) + "--active-set 12", "large networks");
+  expect_refused(std::string(kDigits) + "--delay 5", "delay");
   expect_refused(std::string(kDigits) + "--state 8", "state");
   expect_refused(std::string(kDigits) + "--digits 9", "digits");
   expect_refused("mask --from missing.safetensors", "missing.safetensors");

@@ -1,4 +1,5 @@
 // How accuracy is spread over the combinations of each part: bars for five percent each.
+import { percentAxis } from "./bar_axis";
 import { makeWalkable } from "./cell_walk";
 import type { Cells } from "./cell_walk";
 import { el } from "./dom";
@@ -70,24 +71,7 @@ export function combinationBars(combinations: Combination[]): HTMLElement {
     },
     el("caption", {}, "share of the combinations, by accuracy"),
     el("tbody", {}, rows),
-    el(
-      "tfoot",
-      { "aria-hidden": "true" },
-      el(
-        "tr",
-        {},
-        el("td"),
-        el(
-          "td",
-          { colspan: kBars },
-          el(
-            "span",
-            { class: "bar-axis" },
-            [kFrom, (kFrom + 100) / 2, 100].map((value) => el("span", {}, `${value} %`)),
-          ),
-        ),
-      ),
-    ),
+    percentAxis(kBars, [kFrom, (kFrom + 100) / 2, 100]),
   );
   makeWalkable(table, cells);
   return table;

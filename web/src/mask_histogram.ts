@@ -1,4 +1,5 @@
 // How decided masks are: how many logits have which chance to keep their weights.
+import { percentAxis } from "./bar_axis";
 import { makeWalkable } from "./cell_walk";
 import type { Cells } from "./cell_walk";
 import { el } from "./dom";
@@ -55,24 +56,7 @@ export function chanceHistograms(network: ShownMasked): HTMLElement | null {
     },
     el("caption", {}, "logits, by their chance to keep a weight (heights are roots)"),
     el("tbody", {}, rows),
-    el(
-      "tfoot",
-      { "aria-hidden": "true" },
-      el(
-        "tr",
-        {},
-        el("td"),
-        el(
-          "td",
-          { colspan: bins },
-          el(
-            "span",
-            { class: "bar-axis" },
-            ["0 %", "50 %", "100 %"].map((one) => el("span", {}, one)),
-          ),
-        ),
-      ),
-    ),
+    percentAxis(bins, [0, 50, 100]),
   );
   makeWalkable(table, cells);
   return table;

@@ -1,8 +1,8 @@
 // How those who keep a weight look: each target alone, and several of them together. Each has a colour, a dash and a
 // number; the key is also a switch that leaves one of them in the pictures.
-import { el, svg } from "./dom";
+import { el } from "./dom";
 import { kPool, kSeveral } from "./palette";
-import { filledInBothThemes, inBothThemes } from "./swatch";
+import { filledInBothThemes, lineSwatch } from "./swatch";
 
 export interface Keeper {
   name: string;
@@ -25,26 +25,6 @@ export function keepersOf(targets: string[]): Keeper[] {
   return targets.length > 1 ? [...alone, { ...kSeveral, name: "shared", dash: [], mark: "+" }] : alone;
 }
 
-export function keeperLine(keeper: Keeper, width: number): SVGElement {
-  return svg(
-    "svg",
-    {
-      class: "swatch",
-      width: 28,
-      height: 12,
-      viewBox: "-14 -6 28 12",
-      style: inBothThemes(keeper),
-      "aria-hidden": "true",
-    },
-    svg("path", {
-      d: "M-14,0H14",
-      stroke: "currentColor",
-      "stroke-width": width,
-      "stroke-dasharray": keeper.dash.join(" ") || null,
-    }),
-  );
-}
-
 // `chosen` is the place of a keeper, or -1 for all.
 export function keeperKey(keepers: Keeper[], chosen: number, choose: (at: number) => void): HTMLElement {
   const buttons: HTMLElement[] = [];
@@ -59,7 +39,7 @@ export function keeperKey(keepers: Keeper[], chosen: number, choose: (at: number
     ...keepers.map((keeper, at) =>
       button(
         at,
-        keeperLine(keeper, keeper.mark === "+" ? 3 : 2),
+        lineSwatch(keeper, keeper.mark === "+" ? 3 : 2),
         el(
           "span",
           { class: "keeper-mark filled", style: filledInBothThemes(keeper), "aria-hidden": "true" },

@@ -23,6 +23,32 @@ export function filledInBothThemes(style: { light: string; dark: string }): stri
   return `${inBothThemes(style)};--ink-light:${inkOn(style.light)};--ink-dark:${inkOn(style.dark)}`;
 }
 
+// A piece of a line, with what is drawn upon it.
+export function lineSwatch(
+  style: { light: string; dark: string; dash: number[] },
+  width: number,
+  ...upon: SVGElement[]
+): SVGElement {
+  return svg(
+    "svg",
+    {
+      class: "swatch",
+      width: 28,
+      height: 12,
+      viewBox: "-14 -6 28 12",
+      style: inBothThemes(style),
+      "aria-hidden": "true",
+    },
+    svg("path", {
+      d: "M-14,0H14",
+      stroke: "currentColor",
+      "stroke-width": width,
+      "stroke-dasharray": style.dash.join(" ") || null,
+    }),
+    ...upon,
+  );
+}
+
 export function swatch(style: Style, block = false): SVGElement {
   if (block) {
     return svg(
@@ -43,22 +69,5 @@ export function swatch(style: Style, block = false): SVGElement {
       }),
     );
   }
-  return svg(
-    "svg",
-    {
-      class: "swatch",
-      width: 28,
-      height: 12,
-      viewBox: "-14 -6 28 12",
-      style: inBothThemes(style),
-      "aria-hidden": "true",
-    },
-    svg("path", {
-      d: "M-14,0H14",
-      stroke: "currentColor",
-      "stroke-width": 2,
-      "stroke-dasharray": style.dash.join(" ") || null,
-    }),
-    svg("path", { d: kPoints[style.shape] ?? kPoints.circle, fill: "currentColor" }),
-  );
+  return lineSwatch(style, 2, svg("path", { d: kPoints[style.shape] ?? kPoints.circle, fill: "currentColor" }));
 }

@@ -97,10 +97,8 @@ void GivenMasks::execute(int threads) {
     run["best"] = result.snapshots["best"];
     finished.run = mask_run_json(std::move(run), result);
     const methods::MaskedParameters masked = methods::masked_parameters(given.blueprint.layout, maskings_[at].spec);
-    for (auto& [name, bytes] :
-         mask_files(given.blueprint.layout, masked, given.network.weights, outcomes.front(), finished.run)) {
-      finished.blobs["file." + name] = std::move(bytes);
-    }
+    add_mask_files(given.blueprint.layout, masked, given.network.weights, outcomes.front(), finished.run,
+                   finished.blobs);
   }
 }
 

@@ -20,17 +20,17 @@ std::string file_part(const std::string& name) {
 
 class Writer {
  public:
-  explicit Writer(const nlohmann::ordered_json& run) : run_(run.dump()) {}
+  Writer(const nlohmann::ordered_json& run, std::map<std::string, std::string>& blobs)
+      : run_(run.dump()), blobs_(blobs) {}
 
   void add(const std::string& name, std::vector<io::NamedTensor> tensors) {
     const io::TensorFile file{std::move(tensors), {{models::kSavedRunKey, run_}}};
-    files_[name + ".safetensors"] = io::encode_safetensors(file);
+    blobs_["file." + name + ".safetensors"] = io::encode_safetensors(file);
   }
-  std::map<std::string, std::string> take() { return std::move(files_); }
 
  private:
   std::string run_;
-  std::map<std::string, std::string> files_;
+  std::map<std::string, std::string>& blobs_;
 };
 
 std::vector<std::size_t> sizes(const std::vector<int>& shape) { return {shape.begin(), shape.end()}; }
@@ -46,10 +46,10 @@ std::vector<io::NamedTensor> all_tensors(const engine::Layout& layout, std::span
 
 }  // namespace
 
-std::map<std::string, std::string> mask_files(const engine::Layout& layout, const methods::MaskedParameters& masked,
-                                              std::span<const float> weights, const methods::MaskOutcome& outcome,
-                                              const nlohmann::ordered_json& run) {
-  Writer writer(run);
+void add_mask_files(const engine::Layout& layout, const methods::MaskedParameters& masked,
+                    std::span<const float> weights, const methods::MaskOutcome& outcome,
+                    const nlohmann::ordered_json& run, std::map<std::string, std::string>& blobs) {
+  Writer writer(run, blobs);
   writer.add("network", all_tensors(layout, weights));
   for (const methods::MaskStage& stage : outcome.stages) {
     const std::string name = file_part(stage.name);
@@ -69,7 +69,6 @@ std::map<std::string, std::string> mask_files(const engine::Layout& layout, cons
     const std::span<const float> own = stage.weights.empty() ? weights : stage.weights;
     writer.add("masked-" + name, all_tensors(layout, methods::masked_weights(masked, stage.mask, own)));
   }
-  return writer.take();
 }
 
 }  // namespace modlab::experiments

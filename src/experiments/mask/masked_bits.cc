@@ -267,10 +267,8 @@ class MaskedBitsWork : public Work {
     }
     if (wanted_.network_file) {
       const methods::MaskedParameters masked = methods::masked_parameters(group.blueprint.layout, group.masking.spec);
-      for (auto& [name, bytes] :
-           mask_files(group.blueprint.layout, masked, network.weights, outcome, run.kind->run_json(run, result))) {
-        result.blobs["file." + name] = std::move(bytes);
-      }
+      add_mask_files(group.blueprint.layout, masked, network.weights, outcome, run.kind->run_json(run, result),
+                     result.blobs);
     }
     return result;
   }

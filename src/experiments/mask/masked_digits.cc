@@ -123,8 +123,7 @@ std::vector<SpecSetting<DigitMaskingSpec>> network_rows() {
           row<DigitMaskingSpec>(
               "pair_mode", "MODE",
               "how an LSTM is shown two sums: together, only-one-io (one after the other, forced), only-one, "
-              "same-input, "
-              "same-output, same-io",
+              "same-input, same-output, same-io",
               kNamed,
               [](DigitMaskingSpec& spec, const std::string& text) {
                 spec.task.mode = settings::read_word("pair_mode", text, kModes);
@@ -202,15 +201,6 @@ DigitMaskingSpec digit_spec(const Values& values) {
   return spec;
 }
 
-void check_digits(const DigitMaskingSpec& spec) {
-  methods::check(spec.mask);
-  if (spec.mask.sampler == engine::MaskDrawing::kHardConcrete || spec.mask.grain == methods::MaskGrain::kUnit ||
-      spec.mask.penalty == methods::MaskPenaltyKind::kCount) {
-    throw ConfigError(
-        "sampler hard-concrete, grain unit and penalty count are for masks over small networks on truth tables");
-  }
-}
-
 class MaskedDigitsWork : public SoloMaskWork {
  public:
   MaskedDigitsWork(std::span<const Run> runs, const Resources& resources, const Wanted& wanted)
@@ -265,10 +255,8 @@ class MaskedDigitsWork : public SoloMaskWork {
     }
     if (wanted_.network_file) {
       const engine::Layout layout = modlab::models::digit_layout(methods::digit_shape(spec));
-      for (auto& [name, bytes] : mask_files(layout, methods::masked_parameters(layout, spec.mask), masked.weights,
-                                            masked.outcome, run.kind->run_json(run, result))) {
-        result.blobs["file." + name] = std::move(bytes);
-      }
+      add_mask_files(layout, methods::masked_parameters(layout, spec.mask), masked.weights, masked.outcome,
+                     run.kind->run_json(run, result), result.blobs);
     }
     return result;
   }
@@ -306,7 +294,7 @@ class MaskedDigitsKind : public MaskKind {
   Values resolve(const Given& given) const override {
     DigitMaskingSpec spec = start_spec(given);
     masked_digits_settings().apply(given, spec);
-    check_digits(spec);
+    methods::check_solo(spec.mask);
     return masked_digits_settings().values(spec);
   }
   std::map<std::string, nlohmann::json> defaults() const override {

@@ -94,8 +94,7 @@ std::vector<SpecSetting<ImageMaskingSpec>> image_network_rows() {
       of_images(row<ImageMaskingSpec>(
           "prefer_old", "L|off",
           "logit that weights begin with which no earlier mask keeps, those of earlier masks having mask_init; off: "
-          "the "
-          "same; published: off, 0 and -1",
+          "the same; published: off, 0 and -1",
           kNamed,
           [](ImageMaskingSpec& spec, const std::string& text) {
             if (text == "off") {
@@ -146,12 +145,7 @@ ImageMaskingSpec masked_images_spec(const Values& values) {
 }
 
 void check_masked_images(const ImageMaskingSpec& spec) {
-  methods::check(spec.mask);
-  if (spec.mask.sampler == engine::MaskDrawing::kHardConcrete || spec.mask.grain == methods::MaskGrain::kUnit ||
-      spec.mask.penalty == methods::MaskPenaltyKind::kCount) {
-    throw ConfigError(
-        "sampler hard-concrete, grain unit and penalty count are for masks over small networks on truth tables");
-  }
+  methods::check_solo(spec.mask);
   if (!spec.mask.beta) {
     throw ConfigError("beta: auto is for networks that are trained before they are masked; name a number");
   }
@@ -164,10 +158,6 @@ void check_masked_images(const ImageMaskingSpec& spec) {
   }
   if (spec.mask.inverse_io == methods::InverseEnds::kFullMask) {
     throw ConfigError("inverse_io: permuted-mnist has no control mask; choose none or ones");
-  }
-  if (spec.mask.samples > engine::solo::kMostSamples) {
-    throw ConfigError(
-        fmt::format("samples: a step draws {} masks at most, not {}", engine::solo::kMostSamples, spec.mask.samples));
   }
 }
 
@@ -224,11 +214,8 @@ class MaskedImagesWork : public SoloMaskWork {
     result.seconds = thread_seconds() - begin;
     if (wanted_.network_file) {
       const engine::Layout layout = layout_of(at);
-      for (auto& [name, bytes] :
-           mask_files(layout, methods::masked_parameters(layout, specs_[at].mask), masked->weights, masked->outcome,
-                      run(at).kind->run_json(run(at), result))) {
-        result.blobs["file." + name] = std::move(bytes);
-      }
+      add_mask_files(layout, methods::masked_parameters(layout, specs_[at].mask), masked->weights, masked->outcome,
+                     run(at).kind->run_json(run(at), result), result.blobs);
     }
     return result;
   }

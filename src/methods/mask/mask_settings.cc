@@ -2,6 +2,7 @@
 
 #include "core/errors.h"
 #include "core/text.h"
+#include "engine/solo/masked_kernels.h"
 #include "models/training_settings-inl.h"
 
 namespace modlab::methods {
@@ -162,6 +163,19 @@ void check(const MaskSpec& spec) {
     throw ConfigError(fmt::format("mask_batch: {} rows are not divided by {} samples; {} or {} are", spec.batch_size,
                                   spec.samples, spec.batch_size / spec.samples * spec.samples,
                                   (spec.batch_size / spec.samples + 1) * spec.samples));
+  }
+}
+
+void check_solo(const MaskSpec& spec) {
+  check(spec);
+  if (spec.sampler == engine::MaskDrawing::kHardConcrete || spec.grain == MaskGrain::kUnit ||
+      spec.penalty == MaskPenaltyKind::kCount) {
+    throw ConfigError(
+        "sampler hard-concrete, grain unit and penalty count are for masks over small networks on truth tables");
+  }
+  if (spec.samples > engine::solo::kMostSamples) {
+    throw ConfigError(
+        fmt::format("samples: a step draws {} masks at most, not {}", engine::solo::kMostSamples, spec.samples));
   }
 }
 

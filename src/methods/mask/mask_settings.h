@@ -12,5 +12,7 @@ const settings::SpecTable<MaskSpec>& mask_settings();
 
 // Throws ConfigError unless the settings go together.
 void check(const MaskSpec& spec);
+// The same for masks over networks that are trained one at a time.
+void check_solo(const MaskSpec& spec);
 
 }  // namespace modlab::methods
