@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <random>
+
+#include "io/file.h"
 
 namespace modlab {
 namespace {
@@ -195,6 +198,38 @@ TEST(MaskedImagesTest, ThreadsAndTargetsChangeNothing) {
   expect_the_same(masked(spec, 1, "scalar"));
   spec.seed = 2;
   EXPECT_NE(masked(spec).weights, one.weights);
+}
+
+// Tasks that were learned are not learned again, and the rest comes out as if nothing had happened.
+TEST(MaskedImagesTest, GoesOnWhereItWas) {
+  ImageMaskingSpec spec = three_tasks();
+  spec.mask.steps = 15;
+  const MaskedImages whole = masked(spec);
+  const io::TemporaryFolder folder(testing::TempDir(), "masked-images");
+  const io::Unfinished unfinished(folder.path(), "run");
+  const tasks::PermutedImages images = striped_images();
+  const auto made = [&] {
+    methods::DigitProgress progress;
+    auto result = methods::mask_images(spec, images, 1, engine::kernels(), progress, unfinished);
+    EXPECT_EQ(progress.steps.load(), methods::all_steps(spec)) << "what is known counts as done";
+    return std::move(*result);
+  };
+  const auto expect_the_same = [&](const MaskedImages& other) {
+    EXPECT_EQ(other.weights, whole.weights);
+    for (std::size_t stage = 0; stage < 3; ++stage) {
+      EXPECT_EQ(other.outcome.stages[stage].logits, whole.outcome.stages[stage].logits);
+      EXPECT_EQ(other.outcome.stages[stage].accuracy, whole.outcome.stages[stage].accuracy);
+      EXPECT_EQ(other.outcome.stages[stage].weights, whole.outcome.stages[stage].weights);
+    }
+  };
+  expect_the_same(made());
+  std::filesystem::remove(folder.path() + "/run.task-2");
+  std::filesystem::remove(folder.path() + "/run.task-3");
+  expect_the_same(made());
+  std::vector<float> other = whole.weights;
+  other.resize(2 * other.size(), 1.0F);
+  unfinished.keep("task-3", other);
+  EXPECT_EQ(made().outcome.stages[2].logits.front(), 1.0F) << "a part that is there is taken";
 }
 
 TEST(MaskedImagesTest, StopsWhenItIsAsked) {

@@ -12,6 +12,7 @@
 #include "engine/solo/masked_kernels.h"
 #include "experiments/mask/mask_files.h"
 #include "experiments/mask/mask_kind.h"
+#include "experiments/mask/mask_picture.h"
 #include "experiments/mask/solo_mask_work.h"
 #include "experiments/mask/transfer_record.h"
 #include "methods/mask/masked_images.h"
@@ -203,7 +204,7 @@ class MaskedImagesWork : public SoloMaskWork {
   std::optional<Result> carry_out(std::size_t at, int threads, methods::DigitProgress& progress) const override {
     const double begin = thread_seconds();
     const std::optional<MaskedImages> masked =
-        methods::mask_images(specs_[at], *images_[at], threads, *resources().kernels, progress);
+        methods::mask_images(specs_[at], *images_[at], threads, *resources().kernels, progress, unfinished(at));
     if (!masked) {
       return std::nullopt;
     }
@@ -211,6 +212,9 @@ class MaskedImagesWork : public SoloMaskWork {
     Numbers& numbers = result.snapshots["best"] = mask_numbers(masked->outcome, {}, false);
     add_transfer_numbers(masked->outcome, numbers);
     result.blobs["details"] = mask_json(masked->outcome).dump();
+    if (wanted_.best_weights) {
+      result.blobs[kMaskPicture] = mask_picture(masked->outcome).dump();
+    }
     result.seconds = thread_seconds() - begin;
     if (wanted_.network_file) {
       const engine::Layout layout = layout_of(at);

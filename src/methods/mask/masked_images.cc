@@ -54,11 +54,12 @@ DigitMaskTraining joint_training(const ImageMaskingSpec& spec, std::uint32_t sta
 class ImagesMasker {
  public:
   ImagesMasker(const ImageMaskingSpec& spec, const tasks::PermutedImages& images, int threads,
-               const engine::Kernels<float>& kernels, DigitProgress& progress)
+               const engine::Kernels<float>& kernels, DigitProgress& progress, const io::Unfinished& unfinished)
       : spec_(spec),
         images_(images),
         kernels_(kernels),
         progress_(progress),
+        unfinished_(unfinished),
         team_(threads),
         network_(models::make_digit_network<float>(image_shape(spec, images.data->train.pixel_count()),
                                                    engine::solo::masked_kernels_for(kernels.target), team_)),
@@ -98,6 +99,14 @@ class ImagesMasker {
     if (task > 0 && spec_.reset_first) {
       kept_.forget_first_layer(network_->layout());
     }
+    const std::string part = fmt::format("task-{}", task + 1);
+    const auto count = static_cast<std::ptrdiff_t>(network_->layout().count);
+    if (const auto known = unfinished_.find(part, 2 * network_->layout().count)) {
+      progress_.steps.fetch_add(spec_.steps + spec_.mask.steps, std::memory_order_relaxed);
+      weights_.assign(known->begin(), known->begin() + count);
+      look(task, {known->begin() + count, known->end()});
+      return true;
+    }
     network_->load(kept_.restored(weights_, models::initial_task_parameters(network_->shape(), spec_.seed, number)));
     if (!train_weights(task)) {
       return false;
@@ -110,7 +119,11 @@ class ImagesMasker {
       return false;
     }
     weights_ = network_->save();
-    look(task, trainer.logits());
+    const std::vector<float> logits = trainer.logits();
+    std::vector<float> learned = weights_;
+    learned.insert(learned.end(), logits.begin(), logits.end());
+    unfinished_.keep(part, learned);
+    look(task, logits);
     return true;
   }
 
@@ -187,6 +200,7 @@ class ImagesMasker {
   const tasks::PermutedImages& images_;
   const engine::Kernels<float>& kernels_;
   DigitProgress& progress_;
+  const io::Unfinished& unfinished_;
   Team team_;
   std::unique_ptr<models::DigitNetwork> network_;
   MaskedParameters masked_;
@@ -262,9 +276,10 @@ std::int64_t all_tests(const ImageMaskingSpec& spec, const tasks::PermutedImages
 }
 
 std::optional<MaskedImages> mask_images(const ImageMaskingSpec& spec, const tasks::PermutedImages& images, int threads,
-                                        const engine::Kernels<float>& kernels, DigitProgress& progress) {
+                                        const engine::Kernels<float>& kernels, DigitProgress& progress,
+                                        const io::Unfinished& unfinished) {
   const engine::FlushDenormals flush;
-  return ImagesMasker(spec, images, threads, kernels, progress).run();
+  return ImagesMasker(spec, images, threads, kernels, progress, unfinished).run();
 }
 
 ImageStepSeconds image_step_seconds(const ImageMaskingSpec& spec, const tasks::PermutedImages& images,

@@ -59,9 +59,11 @@ struct MaskedImages {
 
 std::int64_t all_steps(const ImageMaskingSpec& spec);
 
-// Nothing if it was asked to stop.
+// Nothing if it was asked to stop: then `unfinished` has the tasks that were learned, and those that it has already are
+// not learned again.
 std::optional<MaskedImages> mask_images(const ImageMaskingSpec& spec, const tasks::PermutedImages& images, int threads,
-                                        const engine::Kernels<float>& kernels, DigitProgress& progress);
+                                        const engine::Kernels<float>& kernels, DigitProgress& progress,
+                                        const io::Unfinished& unfinished = {});
 
 // How long one training step of the weights alone and one with a mask take here, and how long it takes to test the
 // network on one image.
