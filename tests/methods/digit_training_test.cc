@@ -126,6 +126,37 @@ TEST(DigitTrainingTest, FrozenWeightsStayAsTheyAre) {
   }
 }
 
+// After a step that was cut, all that the published code leaves is together as long as is allowed, and what was left
+// before has shrunk with it.
+TEST(DigitTrainingTest, PublishedClippingCountsWhatIsLeft) {
+  for (const DigitCase& of : test::digit_cases()) {
+    Team team(1);
+    const engine::Kernels<float>& kernels = engine::kernels_for(engine::supported_targets().front());
+    const auto network = make_network(of.shape, kernels.target, team);
+    const DigitMaskTraining settings = {.samples = 2, .clip = 0.01, .clip_what = MaskClip::kPublished};
+    const std::vector<float> initial(network->layout().count, 1.0F);
+    const auto squares = [](const LeftGradients& left) {
+      double sum = left.squares_of_masks;
+      for (const float gradient : left.of_weights) {
+        sum += static_cast<double>(gradient) * gradient;
+      }
+      return sum;
+    };
+    DigitMaskTrainer first(*network, matrices(*network), initial, settings, team, kernels);
+    first.step({&of.batch, 1});
+    const LeftGradients left = first.left();
+    EXPECT_NEAR(squares(left), 1e-4, 1e-7) << of.name;
+    EXPECT_GT(left.squares_of_masks, 0) << of.name;
+    DigitMaskTrainer second(*network, matrices(*network), initial, settings, team, kernels, {}, {left.of_weights, 100});
+    second.step({&of.batch, 1});
+    EXPECT_NEAR(squares(second.left()), 1e-4, 1e-7) << of.name;
+    EXPECT_GT(second.left().squares_of_masks, 0.99e-4) << of.name << ": nearly all of it is what earlier masks left";
+    DigitMaskTrainer alone(*network, matrices(*network), initial, {.samples = 2}, team, kernels);
+    alone.step({&of.batch, 1});
+    EXPECT_TRUE(alone.left().of_weights.empty()) << of.name;
+  }
+}
+
 // A cut gradient is as long as is allowed, weights and logits together: what Adam makes of it depends on all of them.
 TEST(DigitTrainingTest, WeightsAndLogitsAreClippedTogether) {
   engine::Layout layout;
@@ -197,13 +228,13 @@ TEST(DigitOptimizerTest, ClipsByTheLength) {
   Team team(1);
   DigitOptimizer optimizer(panels, {1, 0}, 0.5, 1, team, engine::kernels_for("scalar"));
   AlignedVector<float> parameters = panels.arranged<float>(std::vector<float>{1, 1, 1});
-  AlignedVector<float> gradients(panels.size());
   AlignedVector<float> other = panels.arranged<float>(std::vector<float>{0, 3, 4});
-  optimizer.update(parameters, gradients, &other);
+  EXPECT_EQ(optimizer.squares(other), 0) << "of what is optimised";
+  optimizer.scale(static_cast<float>(optimizer.factor_for(optimizer.squares_of_all(other))), other);
   EXPECT_NEAR(panels.in_order<double>(other)[1], 3 * 0.19999996, 1e-7);
   EXPECT_NEAR(panels.in_order<double>(other)[2], 4 * 0.19999996, 1e-7);
   // Adam's first step: -lr g / (|g| + epsilon).
-  gradients = panels.arranged<float>(std::vector<float>{1e-7F, 0, 0});
+  AlignedVector<float> gradients = panels.arranged<float>(std::vector<float>{1e-7F, 0, 0});
   DigitOptimizer fresh(panels, {1, 0}, 0.5, 1, team, engine::kernels_for("scalar"));
   fresh.update(parameters, gradients);
   EXPECT_NEAR(panels.in_order<double>(parameters)[0], 1 - 0.5 * 1e-7 / (1e-7 + 1e-8), 1e-6);

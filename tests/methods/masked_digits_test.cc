@@ -189,6 +189,30 @@ TEST(MaskedDigitsTest, GoesOnWhereItWas) {
   EXPECT_EQ(made(), whole);
 }
 
+// What the published clipping takes from one mask to the next is kept as well.
+TEST(MaskedDigitsTest, GoesOnWithWhatEarlierMasksLeft) {
+  DigitMaskingSpec spec = two_sums();
+  spec.steps = 20;
+  spec.mask.steps = 10;
+  spec.mask.clip = 1e-3;
+  const auto last_mask = [&](const io::Unfinished& unfinished) {
+    methods::DigitProgress progress;
+    return methods::mask_digits(spec, 1, engine::kernels(), progress, unfinished)->outcome.stages[2].logits;
+  };
+  const std::vector<float> of_logits = last_mask({});
+  spec.mask.clip_of = methods::MaskClip::kPublished;
+  const std::vector<float> whole = last_mask({});
+  EXPECT_NE(whole, of_logits);
+  const io::TemporaryFolder folder(testing::TempDir(), "masked-digits-left");
+  const io::Unfinished unfinished(folder.path(), "run");
+  EXPECT_EQ(last_mask(unfinished), whole);
+  std::filesystem::remove(folder.path() + "/run.mask-2");
+  EXPECT_EQ(last_mask(unfinished), whole);
+  std::filesystem::remove(folder.path() + "/run.mask-2");
+  std::filesystem::remove(folder.path() + "/run.left-1");
+  EXPECT_EQ(last_mask(unfinished), whole) << "a mask that has lost what it left is trained again";
+}
+
 TEST(MaskedDigitsTest, StopsWhenItIsAsked) {
   methods::DigitProgress progress;
   progress.stop = true;

@@ -75,10 +75,10 @@ double DigitOptimizer::squares(const AlignedVector<float>& values, const std::ve
   return sum;
 }
 
-void DigitOptimizer::scale(float factor, AlignedVector<float>& values) {
+void DigitOptimizer::scale(float factor, AlignedVector<float>& gradients) {
   team_.run(all_pieces_.size(), [&](std::size_t index) {
     const engine::FlushDenormals flush;
-    masked_.scale(factor, values.data() + all_pieces_[index].begin, all_pieces_[index].count);
+    masked_.scale(factor, gradients.data() + all_pieces_[index].begin, all_pieces_[index].count);
   });
 }
 
@@ -86,16 +86,8 @@ double DigitOptimizer::factor_for(double squares) const {
   return clip_ > 0 ? std::min(1.0, clip_ / (std::sqrt(squares) + kClipEpsilon)) : 1;
 }
 
-void DigitOptimizer::update(AlignedVector<float>& parameters, AlignedVector<float>& gradients,
-                            AlignedVector<float>* other) {
-  double factor = 1;
-  if (clip_ > 0) {
-    factor = factor_for(squares(gradients, pieces_) + (other == nullptr ? 0 : squares(*other, all_pieces_)));
-  }
-  step(parameters, gradients, factor);
-  if (other != nullptr && factor < 1) {
-    scale(static_cast<float>(factor), *other);
-  }
+void DigitOptimizer::update(AlignedVector<float>& parameters, AlignedVector<float>& gradients) {
+  step(parameters, gradients, clip_ > 0 ? factor_for(squares(gradients)) : 1);
 }
 
 void DigitOptimizer::step(AlignedVector<float>& parameters, AlignedVector<float>& gradients, double factor) {

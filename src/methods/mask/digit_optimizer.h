@@ -21,15 +21,17 @@ class DigitOptimizer {
   // From now on neighbours that `is_done(begin, count)` says yes to stay as they are, and their gradients do not count.
   void leave_out(const std::function<bool(std::size_t begin, std::size_t count)>& is_done);
 
-  // Everything in panels. Gradients are zero afterwards. `other` are gradients that count for the length and are
-  // shortened as well; or null.
-  void update(AlignedVector<float>& parameters, AlignedVector<float>& gradients, AlignedVector<float>* other = nullptr);
+  // Everything in panels. Gradients are zero afterwards.
+  void update(AlignedVector<float>& parameters, AlignedVector<float>& gradients);
 
-  // The same in parts, for optimisers whose gradients are clipped together: the squared length of what is optimised,
-  // the factor that cuts a gradient of such a length, and the step.
+  // The same in parts, for gradients that are clipped together with others: the squared length of what is optimised,
+  // or of all parameters' gradients; the factor that cuts a gradient of such a length; and the step.
   double squares(const AlignedVector<float>& gradients) { return squares(gradients, pieces_); }
+  double squares_of_all(const AlignedVector<float>& gradients) { return squares(gradients, all_pieces_); }
   double factor_for(double squares) const;
   void step(AlignedVector<float>& parameters, AlignedVector<float>& gradients, double factor);
+  // Multiplies all parameters' gradients.
+  void scale(float factor, AlignedVector<float>& gradients);
 
  private:
   struct Piece {
@@ -38,7 +40,6 @@ class DigitOptimizer {
   };
 
   double squares(const AlignedVector<float>& values, const std::vector<Piece>& pieces);
-  void scale(float factor, AlignedVector<float>& values);
 
   double clip_;
   Team& team_;

@@ -78,7 +78,8 @@ double DigitWeightTrainer::step(std::span<const DigitBatch> passes) {
 
 DigitMaskTrainer::DigitMaskTrainer(models::DigitNetwork& network, std::vector<std::uint8_t> is_masked,
                                    std::span<const float> initial_logits, const DigitMaskTraining& settings, Team& team,
-                                   const engine::Kernels<float>& kernels, std::span<const std::uint8_t> frozen)
+                                   const engine::Kernels<float>& kernels, std::span<const std::uint8_t> frozen,
+                                   LeftGradients left)
     : network_(network),
       is_masked_(std::move(is_masked)),
       settings_(settings),
@@ -86,15 +87,17 @@ DigitMaskTrainer::DigitMaskTrainer(models::DigitNetwork& network, std::vector<st
       kernels_(solo::masked_kernels_for(kernels.target)),
       logits_(network.panels().arranged<float>(initial_logits)),
       gradients_(network.panels().size()),
+      left_(std::move(left)),
       frozen_(network.panels(), frozen),
       optimizer_(network.panels(), is_masked_, settings.lr, settings.clip, team, kernels) {
   if (settings.samples < 1 || settings.samples > solo::kMostSamples) {
     throw ConfigError(fmt::format("a step draws from 1 to {} masks, not {}", solo::kMostSamples, settings.samples));
   }
-  if (settings.clip_what == MaskClip::kPublished || settings.weight_lr) {
-    weight_gradients_.resize(network.panels().size());
+  if (settings.clip_what == MaskClip::kPublished) {
+    left_.of_weights.resize(network.panels().size());
   }
   if (settings.weight_lr) {
+    weight_gradients_.resize(network.panels().size());
     weight_optimizer_.emplace(network.panels(), std::vector<std::uint8_t>(network.panels().tensors(), 1),
                               *settings.weight_lr, settings.clip, team, kernels);
   }
@@ -147,6 +150,8 @@ void DigitMaskTrainer::draw(std::uint32_t pass) {
 double DigitMaskTrainer::step(std::span<const DigitBatch> passes) {
   const double count = counted_digits(passes);
   double loss = 0;
+  AlignedVector<float>& weight_sums =
+      settings_.clip_what == MaskClip::kPublished ? left_.of_weights : weight_gradients_;
   for (std::size_t pass = 0; pass < passes.size(); ++pass) {
     if (passes[pass].rows % settings_.samples != 0) {
       throw ConfigError(fmt::format("{} masks cannot share {} samples equally; choose a multiple", settings_.samples,
@@ -164,7 +169,7 @@ double DigitMaskTrainer::step(std::span<const DigitBatch> passes) {
                                  .deterministic = settings_.sampler == MaskSampler::kDeterministic,
                                  .inverse_tau = static_cast<float>(1 / settings_.tau),
                                  .alpha = static_cast<float>(settings_.alpha)},
-                       .weight_sums = weight_gradients_.empty() ? nullptr : weight_gradients_.data()});
+                       .weight_sums = weight_sums.empty() ? nullptr : weight_sums.data()});
   }
   update();
   ++steps_;
@@ -188,8 +193,12 @@ void DigitMaskTrainer::give_up() {
 }
 
 void DigitMaskTrainer::update() {
+  if (settings_.clip_what == MaskClip::kPublished) {
+    update_as_published();
+    return;
+  }
   if (!weight_optimizer_) {
-    optimizer_.update(logits_, gradients_, weight_gradients_.empty() ? nullptr : &weight_gradients_);
+    optimizer_.update(logits_, gradients_);
     return;
   }
   frozen_.clear(weight_gradients_);
@@ -197,6 +206,22 @@ void DigitMaskTrainer::update() {
       optimizer_.factor_for(optimizer_.squares(gradients_) + weight_optimizer_->squares(weight_gradients_));
   optimizer_.step(logits_, gradients_, factor);
   weight_optimizer_->step(network_.values(), weight_gradients_, factor);
+}
+
+void DigitMaskTrainer::update_as_published() {
+  const double own = optimizer_.squares(gradients_);
+  const double all = own + optimizer_.squares_of_all(left_.of_weights) + static_cast<double>(left_.squares_of_masks);
+  const double factor = optimizer_.factor_for(all);
+  optimizer_.step(logits_, gradients_, factor);
+  last_squares_ = own * factor * factor;
+  if (factor < 1) {
+    optimizer_.scale(static_cast<float>(factor), left_.of_weights);
+    left_.squares_of_masks = static_cast<float>(left_.squares_of_masks * factor * factor);
+  }
+}
+
+LeftGradients DigitMaskTrainer::left() const {
+  return {left_.of_weights, static_cast<float>(left_.squares_of_masks + last_squares_)};
 }
 
 }  // namespace modlab::methods

@@ -66,26 +66,38 @@ struct DigitMaskTraining {
   std::optional<double> weight_lr = {};
 };
 
+// Gradients that the published code never clears, and whose length counts when it clips: those of the frozen weights,
+// which pile up over all steps of all masks, and the last ones of each mask that was trained before.
+struct LeftGradients {
+  AlignedVector<float> of_weights = {};  // in panels; empty: none yet
+  float squares_of_masks = 0;            // squared length
+};
+
 // Trains logits of masks over the weights of a network on digits, and the weights too if asked to.
 class DigitMaskTrainer {
  public:
   // `is_masked`: by tensor of the layout; matrices, and biases of a shape that masks them. `initial_logits` in the
-  // order of the layout, all tensors. `frozen`: see FrozenParameters; of weights that are trained.
+  // order of the layout, all tensors. `frozen`: see FrozenParameters; of weights that are trained. `left`: what earlier
+  // masks have left, for the published clipping.
   DigitMaskTrainer(models::DigitNetwork& network, std::vector<std::uint8_t> is_masked,
                    std::span<const float> initial_logits, const DigitMaskTraining& settings, Team& team,
-                   const engine::Kernels<float>& kernels, std::span<const std::uint8_t> frozen = {});
+                   const engine::Kernels<float>& kernels, std::span<const std::uint8_t> frozen = {},
+                   LeftGradients left = {});
 
   // One step. Every pass draws masks of its own. The loss that is given back is that of the task alone.
   double step(std::span<const models::DigitBatch> passes);
 
   // In the order of the layout.
   std::vector<float> logits() const { return network_.panels().in_order<float>(logits_); }
+  // What this mask leaves for those after it, with the published clipping.
+  LeftGradients left() const;
   // What the next step draws from, of one tensor and pass: see engine::solo::mask_uniform.
   engine::solo::MaskNoise noise(std::uint32_t tensor, std::uint32_t pass) const;
 
  private:
   void draw(std::uint32_t pass);
   void update();
+  void update_as_published();
   void give_up();
 
   models::DigitNetwork& network_;
@@ -96,7 +108,9 @@ class DigitMaskTrainer {
   AlignedVector<float> logits_, gradients_;
   AlignedVector<std::uint16_t> bits_;
   models::DigitMasks masks_;
-  AlignedVector<float> weight_gradients_;  // of a step; of all steps, for the published clipping; or empty
+  AlignedVector<float> weight_gradients_;  // of a step, if weights are trained; or empty
+  LeftGradients left_;
+  double last_squares_ = 0;  // of this mask's last gradient, as it was clipped
   FrozenParameters frozen_;
   DigitOptimizer optimizer_;
   std::optional<DigitOptimizer> weight_optimizer_;

@@ -165,7 +165,7 @@ class DigitsMasker {
   std::optional<std::vector<float>> train_mask(const std::vector<float>& weights, int target, std::uint32_t stage,
                                                double beta) {
     const std::string part = fmt::format("mask-{}", stage);
-    if (auto known = unfinished_.find(part, static_cast<std::size_t>(masked_.logits))) {
+    if (auto known = unfinished_.find(part, static_cast<std::size_t>(masked_.logits)); known && find_left(stage)) {
       progress_.steps.fetch_add(spec_.mask.steps, std::memory_order_relaxed);
       return known;
     }
@@ -184,7 +184,7 @@ class DigitsMasker {
                                      .seed = spec_.seed,
                                      .stage = stage};
     const std::vector<float> start(network_->layout().count, static_cast<float>(spec_.mask.init));
-    DigitMaskTrainer trainer(*network_, is_masked_, start, training, team_, kernels_);
+    DigitMaskTrainer trainer(*network_, is_masked_, start, training, team_, kernels_, {}, left_);
     for (int step = 0; step < spec_.mask.steps; ++step) {
       trainer.step(
           digit_passes(spec_.task, rows.draw(static_cast<std::uint32_t>(step), spec_.mask.batch_size), target, true));
@@ -199,8 +199,34 @@ class DigitsMasker {
         logits[static_cast<std::size_t>(masked_.logit_of[place])] = all[place];
       }
     }
+    keep_left(stage, trainer.left());
     unfinished_.keep(part, logits);
     return logits;
+  }
+
+  // What masks leave for the published clipping of those after them is kept with each.
+  void keep_left(std::uint32_t stage, LeftGradients left) {
+    if (spec_.mask.clip_of != MaskClip::kPublished) {
+      return;
+    }
+    left_ = std::move(left);
+    std::vector<float> numbers(left_.of_weights.begin(), left_.of_weights.end());
+    numbers.push_back(left_.squares_of_masks);
+    unfinished_.keep(fmt::format("left-{}", stage), numbers);
+  }
+
+  // Whether it is known, or nothing is left.
+  bool find_left(std::uint32_t stage) {
+    if (spec_.mask.clip_of != MaskClip::kPublished) {
+      return true;
+    }
+    const auto known = unfinished_.find(fmt::format("left-{}", stage), network_->panels().size() + 1);
+    if (!known) {
+      return false;
+    }
+    left_.of_weights.assign(known->begin(), known->end() - 1);
+    left_.squares_of_masks = known->back();
+    return true;
   }
 
   bool find_beta(double unmasked) {
@@ -372,6 +398,7 @@ class DigitsMasker {
   std::vector<ArithmeticSample> tests_;
   std::vector<std::uint8_t> is_masked_;  // [tensor]
   std::vector<float> initial_, weights_;
+  LeftGradients left_;  // by all masks so far
   MaskOutcome outcome_;
 };
 
