@@ -4,6 +4,7 @@
 
 #include "experiments/mask/masked_bits.h"
 #include "experiments/mask/masked_digits.h"
+#include "experiments/mask/masked_images.h"
 #include "experiments/mask/masked_sculpted.h"
 #include "report/gallery_bits.h"
 #include "report/gallery_images.h"
@@ -34,6 +35,7 @@ constexpr KindGallery kGalleries[] = {{"bits", "gallery", &gallery_bits},
                                       {"rules", "mixtures", &gallery_rules},
                                       {"masked-bits", "masks", &masks_of_kind<&experiments::masked_bits>},
                                       {"masked-digits", "masks", &masks_of_kind<&experiments::masked_digits>},
+                                      {"masked-images", "masks", &masks_of_kind<&experiments::masked_images>},
                                       {"masked-sculpted", "masks", &masks_of_kind<&experiments::masked_sculpted>}};
 
 }  // namespace

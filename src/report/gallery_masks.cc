@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/mask/masked_digits.h"
+#include "experiments/experiment.h"
 #include "report/gallery.h"
 #include "report/some_evenly.h"
 #include "report/stored_masks.h"
@@ -39,11 +39,11 @@ std::vector<const Record*> masked_runs(const Cell& cell) {
   return runs;
 }
 
-// What inputs and outputs are called; digits have no names.
+// What inputs and outputs are called; those of tasks that are no files have no names.
 void add_unit_names(const experiments::Run& run, ordered_json& json) {
   json["inputs"] = ordered_json::array();
   json["outputs"] = ordered_json::array();
-  if (run.kind == &experiments::masked_digits()) {
+  if (experiments::owner_of(run.values.text("task")) != nullptr) {
     return;
   }
   const tasks::Task& task = tasks::cached_task(run.values.text("task"))->tasks.front();

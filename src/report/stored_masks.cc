@@ -40,6 +40,7 @@ class MaskReader {
     json["beta"] = number(details_, "beta", 0, std::numeric_limits<double>::max());
     json["targets"] = targets_;
     json["unmasked"] = by_target(member(details_, "unmasked"));
+    json["control"] = has_control_;
     json["masks"] = ordered_json::array();
     for (std::size_t stage = 0; stage < stages().size(); ++stage) {
       json["masks"].push_back(mask_of(stage));
@@ -121,22 +122,26 @@ class MaskReader {
     for (const auto& [name, accuracy] : unmasked.items()) {
       targets_.push_back(name);
     }
-    list(details_, "stages", targets_.size() + 1);
-    const ordered_json& weights = member(stages().front(), "weights");
+    const ordered_json& stages = member(details_, "stages");
+    has_control_ = !stages.is_array() || stages.size() != targets_.size();
+    list(details_, "stages", targets_.size() + (has_control_ ? 1 : 0));
+    const ordered_json& weights = member(stages.front(), "weights");
     check_that(weights.is_object() && !weights.empty(), "its masks have no tensors");
     for (const auto& [name, count] : weights.items()) {
       tensors_.push_back(name);
     }
     if (has_picture_) {
-      list(picture_, "histograms", stages().size());
+      list(picture_, "histograms", stages.size());
       list(picture_, "tensors", tensors_.size());
     }
   }
 
+  // Null where targets follow each other and this one had not been learned yet.
   ordered_json by_target(const ordered_json& object) const {
     ordered_json accuracies = ordered_json::array();
     for (const std::string& target : targets_) {
-      accuracies.push_back(percent(object, target));
+      const bool is_known = has_control_ || find(object, target) != nullptr;
+      accuracies.push_back(is_known ? ordered_json(percent(object, target)) : ordered_json(nullptr));
     }
     return accuracies;
   }
@@ -198,9 +203,32 @@ class MaskReader {
       json["kept"].push_back(whole(member(member(stage, "kept"), name), "kept", weights));
     }
     const ordered_json* sharing = find(details_, "sharing");
-    json["sharing"] = sharing == nullptr ? ordered_json(nullptr) : shares_of(member(*sharing, name));
+    // Masks of targets that follow each other share nothing of tensors that each has for itself.
+    const ordered_json* own = sharing == nullptr ? nullptr : find(*sharing, name);
+    check_that(sharing == nullptr || own != nullptr || !has_control_, "a tensor's masks are not compared");
+    json["sharing"] = own == nullptr ? ordered_json(nullptr) : shares_of(*own);
+    json["earlier"] = earlier_of(name);
     json["picture"] = has_picture_ ? picture_of(picture_["tensors"][at], name, weights) : ordered_json(nullptr);
     return json;
+  }
+
+  // Of each mask, where targets follow each other: the share of it that earlier ones keep too, and by chance; null of
+  // the first one, and of tensors that each target has for itself.
+  ordered_json earlier_of(const std::string& name) const {
+    if (has_control_) {
+      return nullptr;
+    }
+    ordered_json masks = ordered_json::array();
+    for (const ordered_json& stage : stages()) {
+      const ordered_json* shared = find(stage, "shared");
+      if (shared == nullptr || find(*shared, name) == nullptr) {
+        masks.push_back(nullptr);
+        continue;
+      }
+      masks.push_back({{"shared", rounded(number(*shared, name, 0, 1), 1e4)},
+                       {"by_chance", rounded(number(member(stage, "shared_chance"), name, 0, 1), 1e4)}});
+    }
+    return masks;
   }
 
   bool is_exact() const {
@@ -263,6 +291,7 @@ class MaskReader {
   ordered_json details_;
   bool has_picture_;
   ordered_json picture_;
+  bool has_control_ = true;  // the first mask is of everything
   std::vector<std::string> targets_;
   std::vector<std::string> tensors_;
 };

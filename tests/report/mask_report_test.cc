@@ -13,6 +13,7 @@
 #include "report/page.h"
 #include "report/report_data.h"
 #include "report/typescript_form.h"
+#include "small_images.h"
 #include "studies/batch.h"
 #include "studies/made_up_study.h"
 
@@ -89,6 +90,45 @@ TEST(MaskReport, HasTheFormThatThePageExpects) {
   EXPECT_EQ(digits["masks"][2]["inverse_confusion"][1].size(), 3U);
   EXPECT_EQ(cells[3]["runs"], 2) << "both networks learned enough to be pruned";
   EXPECT_FALSE(cells[3]["networks"][0]["tensors"][1]["picture"].is_null());
+}
+
+// Tasks one after the other: no control mask, and what a later mask takes over from earlier ones.
+TEST(MaskReport, ShowsMasksThatFollowEachOther) {
+  const test::TemporaryFolder folder;
+  const test::SmallImages small{.digits = 8};
+  small.write(folder);
+  const auto files = [&](const std::vector<std::string>& names) {
+    return fmt::format("\"{},{}\"", (folder.path() / names[0]).string(), (folder.path() / names[1]).string());
+  };
+  MadeUpStudy study(fmt::format(
+      "name: masked\ntitle: Masked\ntune: none\nparameters: {{model: masked, task: permuted-mnist, hidden: \"12,8\", "
+      "tasks: 3, mask_steps: 20, mask_batch: 16, images: {}, labels: {}}}\n",
+      files(small.images()), files(small.labels())));
+  mask_all(study);
+  const studies::Findings findings = study.findings();
+  const ordered_json report = report_data(findings, studies::evaluate_claims(findings), study.store);
+  const test::TypescriptForm form(std::string(MODLAB_TEST_DIR) + "/../web/src/report.ts");
+  form.expect(ordered_json::parse(report.dump()), "Report", "report");
+  ASSERT_EQ(report["masks"].size(), 1U);
+  const ordered_json& network = report["masks"][0]["networks"][0];
+  EXPECT_EQ(network["control"], false);
+  ASSERT_EQ(network["masks"].size(), 3U);
+  EXPECT_EQ(network["masks"][1]["name"], "T2");
+  EXPECT_FALSE(network["masks"][1]["accuracy"][1].is_null());
+  EXPECT_TRUE(network["masks"][1]["accuracy"][2].is_null()) << "learned later";
+  const ordered_json details = json_blob(study, study.plan.runs[0].id(), "details");
+  for (const ordered_json& tensor : network["tensors"]) {
+    const std::string name = tensor["name"];
+    const bool is_own = name.starts_with("layers.0.");
+    EXPECT_EQ(tensor["sharing"].is_null(), is_own) << name;
+    EXPECT_FALSE(tensor["picture"].is_null()) << name;
+    EXPECT_TRUE(tensor["earlier"][0].is_null()) << name << ": the first one has none before it";
+    EXPECT_EQ(tensor["earlier"][2].is_null(), is_own) << name;
+    if (!is_own) {
+      EXPECT_NEAR(tensor["earlier"][2]["shared"].get<double>(), details["stages"][2]["shared"][name].get<double>(),
+                  1e-4);
+    }
+  }
 }
 
 TEST(MaskReport, OtherStudiesHaveNone) {

@@ -241,8 +241,24 @@ onPage("says warnings and speaks of masks", study, {}, async (page, report) => {
   assert.equal(await page.locator("#settings").count(), 0);
 });
 
+onPage("shows what later tasks take over, and no control where there is none", study, {}, async (page, report) => {
+  await show(page, report, "transfer");
+  assert.match(await words(card(page, 0)), /masks keep: T1 [\d,]+, T2/);
+  const rights = card(page, 0).locator(".mask-heat").nth(1);
+  assert.deepEqual(
+    (await rights.locator("tbody th").allTextContents()).slice(0, 3),
+    ["no mask", "mask T1", "all but T1"],
+  );
+  assert.equal(await rights.locator("tbody tr").nth(1).locator("td").nth(2).innerText(), "–", "learned later");
+  const taken = card(page, 0).locator(".mask-heat").nth(0);
+  assert.deepEqual(await taken.locator("thead th").allTextContents(), ["taken over, %", "T2", "T3"]);
+  assert.deepEqual(await taken.locator("tbody td").allTextContents(), ["28", "57"]);
+  await taken.locator("tbody td").nth(1).hover();
+  assert.match(await words(page.locator(".tooltip")), /layers\.1: of the mask of T3.*share 57\.0.*by chance 31\.0/);
+});
+
 onPage("fits a phone", study, phone, async (page, report) => {
-  for (const series of ["dense", "modular-shared", "FNN"]) {
+  for (const series of ["dense", "modular-shared", "FNN", "transfer"]) {
     await show(page, report, series);
     assert.equal(await overflow(page), 0, series);
   }

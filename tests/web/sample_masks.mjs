@@ -80,6 +80,7 @@ function networkOf(targets, tensors, more = {}, seed = 1) {
     beta: 0.003,
     targets,
     unmasked: targets.map(() => 100),
+    control: true,
     masks: ["all", ...targets].map((name, at) => ({
       name,
       accuracy: percents(),
@@ -173,6 +174,31 @@ function largeNetwork() {
   );
 }
 
+// Tasks one after the other: no control, and what later masks take over.
+function transferNetwork() {
+  const random = makeRandom(8);
+  const names = ["T1", "T2", "T3"];
+  const tensors = [
+    { ...blocksOf("layers.0.weight", 100, 784, 3, random), sharing: null, earlier: [null, null, null] },
+    {
+      ...blocksOf("layers.1.weight", 100, 100, 3, random),
+      earlier: [null, { shared: 0.28, by_chance: 0.2 }, { shared: 0.57, by_chance: 0.31 }],
+    },
+  ].map((tensor) => ({ ...tensor, kept: tensor.kept.slice(1) }));
+  const network = networkOf(names, tensors, { exact: false, control: false }, 8);
+  const learned = (values, at) => values.map((value, target) => (target <= at ? value : null));
+  return {
+    ...network,
+    masks: network.masks.slice(1).map((mask, at) => ({
+      ...mask,
+      accuracy: learned(mask.accuracy, at),
+      inverse: learned(mask.inverse, at),
+      again: null,
+      untrained: null,
+    })),
+  };
+}
+
 // The store of an older version: what masks came to, without the masks.
 function withoutPictures(network) {
   return {
@@ -214,6 +240,7 @@ export function masks() {
       cellOf("depth2", "modular-shared", [moduleNetwork()]),
       cellOf("add-mul", "FNN", [largeNetwork()]),
       cellOf("add-mul", "older", [withoutPictures(largeNetwork())]),
+      cellOf("permuted-mnist", "transfer", [transferNetwork()]),
     ],
     chosen: [{ series: "dense", cell: "depth2", split: 40, settings: "", validation: 99, tied: 1 }],
   };

@@ -1,89 +1,18 @@
-// What a network does under its masks, as heat maps: how often each target is right, and which operation's result is
-// given where one is asked for.
-import { makeWalkable } from "./cell_walk";
-import type { Cells } from "./cell_walk";
+// What a network does under its masks, as heat maps: how often each target is right, which operation's result is given
+// where one is asked for, and what a mask takes over from those of earlier targets.
 import { el } from "./dom";
-import type { Child } from "./dom";
 import { measured } from "./format";
 import type { ShownMasked } from "./mask_details";
-import { inBothLooks, rampColour } from "./palette";
+import { tensorName } from "./mask_details";
+import { percentMap } from "./percent_map";
 import { isNumber } from "./report";
-import { filledInBothThemes } from "./swatch";
 import { fact } from "./tooltip";
-
-const kMostColumns = 8; // whose cells have room for a number
-
-function percentCell(
-  value: number | null,
-  isWritten: boolean,
-  where: string,
-  facts: () => Child[],
-  cells: Cells,
-): HTMLElement {
-  const style = isNumber(value) ? filledInBothThemes(inBothLooks((theme) => rampColour(theme, value / 100))) : "";
-  const cell = el(
-    "td",
-    { class: isNumber(value) ? "filled" : "empty", style, "aria-label": `${where}: ${measured(value, "%", 1)}` },
-    isWritten ? (isNumber(value) ? Math.round(value) : "–") : "",
-  );
-  cells.set(cell, () => [
-    el("div", { class: "point-place" }, where),
-    fact("share", measured(value, "%", 1)),
-    ...facts(),
-  ]);
-  return cell;
-}
-
-function heatMap(
-  label: string,
-  corner: string,
-  columns: string[],
-  rows: { name: string; values: (number | null)[]; says: (column: string) => string; facts?: () => Child[] }[],
-): HTMLElement {
-  const cells: Cells = new Map();
-  const table = el(
-    "table",
-    { class: "mask-heat", "aria-label": `${label} Arrow keys go from cell to cell.` },
-    el(
-      "thead",
-      {},
-      el(
-        "tr",
-        {},
-        el("th", {}, corner),
-        columns.map((name) => el("th", { scope: "col" }, name)),
-      ),
-    ),
-    el(
-      "tbody",
-      {},
-      rows.map((row) =>
-        el(
-          "tr",
-          {},
-          el("th", { scope: "row" }, row.name),
-          columns.map((column, at) =>
-            percentCell(
-              row.values[at] ?? null,
-              columns.length <= kMostColumns,
-              row.says(column),
-              row.facts ?? (() => []),
-              cells,
-            ),
-          ),
-        ),
-      ),
-    ),
-  );
-  makeWalkable(table, cells);
-  return table;
-}
 
 export function accuracyMap(network: ShownMasked): HTMLElement | null {
   if (!network.masks.length) {
     return null;
   }
-  return heatMap("How often each target is right, in percent.", "right, %", network.targets, [
+  return percentMap("How often each target is right, in percent.", "right, %", network.targets, [
     { name: "no mask", values: network.unmasked, says: (target) => `${target} without a mask` },
     ...network.masks.flatMap((mask) => [
       {
@@ -117,7 +46,7 @@ export function answerMaps(network: ShownMasked): HTMLElement | null {
               "figure",
               {},
               el("figcaption", {}, name),
-              heatMap(
+              percentMap(
                 `${name}: answers to each question, in percent.`,
                 "asked",
                 answers,
@@ -139,4 +68,31 @@ export function answerMaps(network: ShownMasked): HTMLElement | null {
         el("div", { class: "answer-grid" }, maps),
       )
     : null;
+}
+
+// Where targets follow each other: of each mask, tensor by tensor.
+export function takenOverMap(network: ShownMasked): HTMLElement | null {
+  const rows = network.tensors.filter((tensor) => tensor.earlier.some(Boolean));
+  if (!rows.length) {
+    return null;
+  }
+  const later = network.targets.map((_, at) => at).filter((at) => rows.some((tensor) => tensor.earlier[at]));
+  const names = later.map((at) => network.targets[at] ?? "");
+  return percentMap(
+    "Of what a mask keeps, what earlier ones keep too, in percent.",
+    "taken over, %",
+    names,
+    rows.map((tensor) => ({
+      name: tensorName(tensor.name),
+      values: later.map((at) => {
+        const taken = tensor.earlier[at];
+        return taken ? 100 * taken.shared : null;
+      }),
+      says: (target: string) => `${tensorName(tensor.name)}: of the mask of ${target}, what earlier ones keep too`,
+      facts: (column: number) => {
+        const taken = tensor.earlier[later[column] ?? -1];
+        return taken ? [fact("by chance", measured(100 * taken.by_chance, "%", 1))] : [];
+      },
+    })),
+  );
 }

@@ -1,6 +1,15 @@
 // What came with masked networks, with every list in place and nothing in it that cannot be drawn.
 import { list, numberOrNull, records, text, whole } from "./given";
-import type { BetaPoint, MaskedCell, MaskedNetwork, MaskedRank, MaskedTensor, Sharing, TrainedMask } from "./report";
+import type {
+  BetaPoint,
+  MaskedCell,
+  MaskedNetwork,
+  MaskedRank,
+  MaskedTensor,
+  Sharing,
+  TakenOver,
+  TrainedMask,
+} from "./report";
 import { isNumber } from "./report";
 
 // As src/experiments/mask/mask_picture.h has them.
@@ -30,6 +39,7 @@ export interface ShownTensor {
   weights: number;
   kept: number[]; // by each mask
   sharing: Sharing | null;
+  earlier: (TakenOver | null)[]; // by each mask; empty where targets do not follow each other
   picture: ShownPicture | null;
 }
 
@@ -83,6 +93,12 @@ function sharingOf(value: unknown): Sharing | null {
   return iou === null || iomin === null || iouChance === null || iominChance === null
     ? null
     : { iou, iomin, iou_chance: iouChance, iomin_chance: iominChance };
+}
+
+function takenOver(value: unknown): TakenOver | null {
+  const [given] = records<TakenOver>([value]);
+  const [shared, byChance] = [within(given?.shared, 1), within(given?.by_chance, 1)];
+  return shared === null || byChance === null ? null : { shared, by_chance: byChance };
 }
 
 function weightCells(letters: string, targets: number): MaskCell[] {
@@ -143,10 +159,10 @@ function confusionOf(value: unknown, targets: number): number[][] | null {
     : null;
 }
 
-function maskOf(mask: Partial<TrainedMask>, at: number, targets: number): ShownMask {
+function maskOf(mask: Partial<TrainedMask>, isControl: boolean, targets: number): ShownMask {
   const bins = list(mask.histogram);
   return {
-    name: at ? text(mask.name) : "control", // of everything
+    name: isControl ? "control" : text(mask.name),
     accuracy: percents(mask.accuracy, targets),
     inverse: percents(mask.inverse, targets),
     confusion: confusionOf(mask.confusion, targets),
@@ -176,6 +192,7 @@ function networkOf(network: Partial<MaskedNetwork>): ShownMasked | null {
     return null;
   }
   const isExact = network.exact === true;
+  const hasControl = network.control !== false; // reports of before had one always
   return {
     id: text(network.id),
     rank: kRanks.find((rank) => rank === network.rank) ?? "median",
@@ -187,12 +204,13 @@ function networkOf(network: Partial<MaskedNetwork>): ShownMasked | null {
     unmasked: percents(network.unmasked, targets.length),
     masks: records<TrainedMask>(network.masks)
       .slice(0, targets.length + 1)
-      .map((mask, at) => maskOf(mask, at, targets.length)),
+      .map((mask, at) => maskOf(mask, hasControl && at === 0, targets.length)),
     tensors: records<MaskedTensor>(network.tensors).map((tensor) => ({
       name: text(tensor.name),
       weights: whole(tensor.weights),
       kept: list(tensor.kept).map(whole),
       sharing: sharingOf(tensor.sharing),
+      earlier: list(tensor.earlier).map(takenOver),
       picture: pictureOf(tensor.picture, targets.length, isExact),
     })),
     sharing: sharingOf(network.sharing),

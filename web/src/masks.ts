@@ -4,7 +4,7 @@ import { cellChooser } from "./cell_chooser";
 import { clear, el } from "./dom";
 import type { Child } from "./dom";
 import { compact, count, plural } from "./format";
-import { accuracyMap, answerMaps } from "./mask_answers";
+import { accuracyMap, answerMaps, takenOverMap } from "./mask_answers";
 import { sharingBars } from "./mask_bars";
 import type { ShownMasked, ShownMaskedCell } from "./mask_details";
 import { maskedCells } from "./mask_details";
@@ -105,6 +105,7 @@ function networkCard(network: ShownMasked, cell: ShownMaskedCell, keepers: Keepe
     warningList(network.warnings),
     picture.element,
     sharingBars(network),
+    takenOverMap(network),
     accuracyMap(network),
     answerMaps(network),
     chanceHistograms(network),

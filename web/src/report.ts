@@ -363,7 +363,8 @@ export interface MaskedNetwork {
   beta: number; // weight of the penalty
   targets: string[]; // what masks are for
   unmasked: number[]; // accuracy of each target without a mask, in percent
-  masks: TrainedMask[]; // the control on everything, and one for each target
+  control: boolean; // whether the first mask is one on everything
+  masks: TrainedMask[]; // the control, if there is one, and one for each target
   tensors: MaskedTensor[];
   sharing: Sharing | null; // of all tensors together, the mean over pairs of targets; null where there is one target
   exact: boolean; // cells of pictures are weights; otherwise they are blocks
@@ -373,8 +374,8 @@ export interface MaskedNetwork {
 
 export interface TrainedMask {
   name: string; // "all", or its target's
-  accuracy: number[]; // of each target under the mask, in percent
-  inverse: number[]; // with everything but the mask
+  accuracy: (number | null)[]; // of each target under the mask, in percent; null where it was learned later
+  inverse: (number | null)[]; // with everything but the mask
   confusion: number[][] | null; // [asked for][answered with, last: with none], in percent; null where nobody can tell
   inverse_confusion: number[][] | null;
   ambiguous: number; // logits that are not decided, in percent
@@ -394,8 +395,15 @@ export interface MaskedTensor {
   name: string;
   weights: number;
   kept: number[]; // by each mask
-  sharing: Sharing | null;
+  sharing: Sharing | null; // null where there is one target, or each has such a tensor for itself
+  earlier: (TakenOver | null)[] | null; // by each mask, where targets follow each other; null where there is nothing to take
   picture: TensorPicture | null; // null where it was not stored
+}
+
+// Of what a mask keeps, the share that masks of earlier targets keep too, and that of a random one.
+export interface TakenOver {
+  shared: number;
+  by_chance: number;
 }
 
 // The letters of a cell, row after row: of a weight which targets keep it, six to a letter, the first as the lowest

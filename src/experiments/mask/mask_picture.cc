@@ -41,7 +41,7 @@ class TensorMasks {
  public:
   TensorMasks(const MaskOutcome& outcome, std::size_t tensor) {
     for (std::size_t target = 0; target < outcome.targets.size(); ++target) {
-      masks_.push_back(&outcome.stages[target + 1].mask.tensors[tensor]);
+      masks_.push_back(&outcome.of_target(target).mask.tensors[tensor]);
     }
   }
 

@@ -1,0 +1,80 @@
+// Percentages as a heat map, a cell for each row and column, which arrow keys walk.
+import { makeWalkable } from "./cell_walk";
+import type { Cells } from "./cell_walk";
+import { el } from "./dom";
+import type { Child } from "./dom";
+import { measured } from "./format";
+import { inBothLooks, rampColour } from "./palette";
+import { isNumber } from "./report";
+import { filledInBothThemes } from "./swatch";
+import { fact } from "./tooltip";
+
+const kMostColumns = 8; // whose cells have room for a number
+
+function percentCell(
+  value: number | null,
+  isWritten: boolean,
+  where: string,
+  facts: () => Child[],
+  cells: Cells,
+): HTMLElement {
+  const style = isNumber(value) ? filledInBothThemes(inBothLooks((theme) => rampColour(theme, value / 100))) : "";
+  const cell = el(
+    "td",
+    { class: isNumber(value) ? "filled" : "empty", style, "aria-label": `${where}: ${measured(value, "%", 1)}` },
+    isWritten ? (isNumber(value) ? Math.round(value) : "–") : "",
+  );
+  cells.set(cell, () => [
+    el("div", { class: "point-place" }, where),
+    fact("share", measured(value, "%", 1)),
+    ...facts(),
+  ]);
+  return cell;
+}
+
+export interface PercentRow {
+  name: string;
+  values: (number | null)[]; // by column
+  says: (column: string) => string; // what a cell is
+  facts?: (at: number) => Child[]; // what else there is to say of one
+}
+
+export function percentMap(label: string, corner: string, columns: string[], rows: PercentRow[]): HTMLElement {
+  const cells: Cells = new Map();
+  const table = el(
+    "table",
+    { class: "mask-heat", "aria-label": `${label} Arrow keys go from cell to cell.` },
+    el(
+      "thead",
+      {},
+      el(
+        "tr",
+        {},
+        el("th", {}, corner),
+        columns.map((name) => el("th", { scope: "col" }, name)),
+      ),
+    ),
+    el(
+      "tbody",
+      {},
+      rows.map((row) =>
+        el(
+          "tr",
+          {},
+          el("th", { scope: "row" }, row.name),
+          columns.map((column, at) =>
+            percentCell(
+              row.values[at] ?? null,
+              columns.length <= kMostColumns,
+              row.says(column),
+              () => row.facts?.(at) ?? [],
+              cells,
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
+  makeWalkable(table, cells);
+  return table;
+}
