@@ -35,11 +35,18 @@ void Background::start() {
 
 bool Background::wait(double seconds) {
   std::unique_lock lock(mutex_);
-  ended_.wait_for(lock, std::chrono::duration<double>(seconds), [this] { return over_; });
-  if (over_ && failure_) {
+  if (!ended_.wait_for(lock, std::chrono::duration<double>(seconds), [this] { return over_; })) {
+    return false;
+  }
+  if (thread_.joinable()) {
+    lock.unlock();  // which the thread itself may still hold
+    thread_.join();
+    lock.lock();
+  }
+  if (failure_) {
     std::rethrow_exception(std::exchange(failure_, nullptr));
   }
-  return over_;
+  return true;
 }
 
 double Background::seconds() const {

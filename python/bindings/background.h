@@ -28,7 +28,7 @@ class Background {
   Background& operator=(const Background&) = delete;
 
   void start();
-  // Whether it is over, after so many seconds at most. Throws what the work threw.
+  // Whether it is over, after so many seconds at most. Throws what the work threw. For one thread at a time.
   bool wait(double seconds);
   void stop() { work_.stop(); }
   double seconds() const;

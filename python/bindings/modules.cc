@@ -70,10 +70,9 @@ py::array_t<float> answers(const models::LayeredNetwork& network, const py::arra
   }
   std::vector<float> said;
   for (const float* sample = floats.data(); sample != floats.data() + floats.size(); sample += width) {
-    const std::vector<double> row(sample, sample + width);
-    for (const double output : models::unit_values(network, row).back()) {
-      said.push_back(static_cast<float>(output));
-    }
+    const std::vector<std::vector<double>> values =
+        models::unit_values(network, std::vector<double>(sample, sample + width));
+    said.insert(said.end(), values.back().begin(), values.back().end());
   }
   std::vector<py::ssize_t> shape(inputs.shape(), inputs.shape() + inputs.ndim() - 1);
   shape.push_back(network.widths.back());

@@ -2,13 +2,13 @@
 
 #include <memory>
 #include <mutex>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
 #include "asked.h"
 #include "background.h"
 #include "bindings.h"
-#include "core/errors.h"
 #include "report/comparison_text.h"
 #include "report/masked_text.h"
 #include "report/run_table.h"
@@ -16,6 +16,7 @@
 #include "studies/comparison.h"
 #include "studies/workbench.h"
 #include "task.h"
+#include "tasks/task_cache.h"
 
 namespace modlab::python {
 namespace {
@@ -25,19 +26,24 @@ class Population {
  public:
   Population(const Asked& asked, const std::optional<std::string>& model, const std::vector<Task>& tasks,
              std::optional<long long> threads, bool with_networks)
-      : Population({tasks::TasksAtHand(named(tasks)), {}}, threads, with_networks,
-                   [&](studies::StoredRuns& wanted) { wanted.runs = runs_of(asked, model); }) {}
+      : Population(named(tasks), threads) {
+    tasks_ = tasks::TasksAtHand(named_);
+    prepare(runs_of(asked, model), with_networks);
+  }
 
   // Runs of a study, to the same bits.
   static std::unique_ptr<Population> again(const std::string& folder, const std::vector<std::string>& ids,
                                            std::optional<long long> threads) {
-    return std::unique_ptr<Population>(new Population(studies::stored_runs(folder, ids), threads, true, [](auto&) {}));
+    std::unique_ptr<Population> population(new Population(studies::Store::open(folder).tasks(), threads));
+    studies::StoredRuns stored = studies::stored_runs(folder, ids);
+    population->tasks_ = std::move(stored.tasks);
+    population->prepare(std::move(stored.runs), true);
+    return population;
   }
 
   Background& background() { return background_; }
   const Background& background() const { return background_; }
 
-  bool is_complete() const { return finished_ == runs_.size(); }
   std::size_t finished() const { return finished_; }
   std::size_t size() const { return runs_.size(); }
   int threads() const { return threads_; }
@@ -45,9 +51,11 @@ class Population {
   const experiments::Result& result(std::size_t place) const { return results_.at(place); }
 
   std::string run_json(std::size_t place) const {
+    const tasks::TasksAtHand while_asked(named_);
     return json_text(run(place).kind->run_json(run(place), result(place)));
   }
   std::string csv() const {
+    const tasks::TasksAtHand while_asked(named_);
     std::vector<report::RunRow> rows;
     for (std::size_t place = 0; place < runs_.size(); ++place) {
       rows.push_back({&runs_[place], results_[place].diverged, &results_[place].snapshots.at("best")});
@@ -55,6 +63,7 @@ class Population {
     return report::run_table(rows);
   }
   std::string curve_csv(std::size_t place) const {
+    const tasks::TasksAtHand while_asked(named_);
     const auto curve = result(place).blobs.find("curve");
     return curve == result(place).blobs.end()
                ? ""
@@ -75,6 +84,7 @@ class Population {
   }
   // Differences between values of a setting, each as JSON and in words.
   std::vector<std::pair<std::string, std::string>> compare(const std::string& setting) const {
+    const tasks::TasksAtHand while_asked(named_);
     std::vector<studies::ComparedRun> compared;
     for (std::size_t place = 0; place < runs_.size(); ++place) {
       compared.push_back({&runs_[place], &results_[place].snapshots.at("best")});
@@ -88,38 +98,64 @@ class Population {
     }
     return found;
   }
-  // Tables of masked networks, as `modlab mask` prints them.
+  // Tables of masked networks, as `modlab mask` prints them: one for networks that differ in splits and seeds alone.
   std::string masked_text(std::optional<std::size_t> place) const {
-    std::vector<nlohmann::ordered_json> objects;
+    const tasks::TasksAtHand while_asked(named_);
+    std::vector<std::pair<const settings::Values::Row*, std::vector<nlohmann::ordered_json>>> tables;
     for (std::size_t at = 0; at < runs_.size(); ++at) {
       if (!place || *place == at) {
-        objects.push_back(runs_[at].kind->run_json(runs_[at], results_[at]));
+        if (tables.empty() || tables.back().first != runs_[at].values.row()) {
+          tables.push_back({runs_[at].values.row(), {}});
+        }
+        tables.back().second.push_back(runs_[at].kind->run_json(runs_[at], results_[at]));
       }
     }
-    return report::masked_text(objects);
+    std::string text;
+    for (const auto& [row, objects] : tables) {
+      const std::string network = objects.front().value("network", "");
+      text += fmt::format("{}{}{}: {} network{}\n\n{}", text.empty() ? "" : "\n",
+                          objects.front().at("task").get<std::string>(), network.empty() ? "" : ", network " + network,
+                          objects.size(), objects.size() == 1 ? "" : "s, mean ± standard deviation of networks",
+                          report::masked_text(objects));
+    }
+    return text;
   }
 
  private:
   static constexpr std::string_view kFile = "file.";
 
-  template <typename FindRuns>
-  Population(studies::StoredRuns wanted, std::optional<long long> threads, bool with_networks, const FindRuns& find)
+  Population(tasks::NamedTasks named, std::optional<long long> threads)
       : threads_(thread_count(threads)),
+        named_(std::move(named)),
         background_({[this] { execute(); }, [this] { batch_->stop(); },
-                     [this](double seconds) { return batch_->status(seconds); }}) {
-    find(wanted);
-    tasks_ = std::move(wanted.tasks);
-    runs_ = std::move(wanted.runs);
+                     [this](double seconds) { return batch_->status(seconds); }}) {}
+
+  void prepare(std::vector<experiments::Run> runs, bool with_networks) {
+    runs_ = std::move(runs);
     results_.resize(runs_.size());
     for (std::size_t place = 0; place < runs_.size(); ++place) {
       place_[runs_[place].number] = place;
     }
+    keep_tasks();
     batch_.emplace(runs_, experiments::Resources{threads_, &engine::kernels()},
                    experiments::Wanted{.structure = true, .curve = true, .network_file = with_networks});
   }
 
+  // A file may be another task by the time that these runs are asked something.
+  void keep_tasks() {
+    std::set<std::string> names;
+    for (const experiments::Run& run : runs_) {
+      names.insert(run.values.text("task"));
+    }
+    for (const std::string& name : names) {
+      if (!name.empty() && experiments::owner_of(name) == nullptr) {
+        named_[name] = tasks::cached_task(name);
+      }
+    }
+  }
+
   void execute() {
-    // What comes later is in the results: from then on names mean again what they meant before.
+    // Later, names mean again what they meant before, unless one of these runs is asked something.
     const tasks::TasksAtHand until_the_end = std::exchange(tasks_, {});
     batch_->execute([this](std::vector<experiments::FinishedRun>&& block) {
       const std::lock_guard lock(mutex_);
@@ -131,7 +167,8 @@ class Population {
   }
 
   int threads_;
-  tasks::TasksAtHand tasks_;
+  tasks::NamedTasks named_;
+  tasks::TasksAtHand tasks_;  // until all runs are trained
   std::vector<experiments::Run> runs_;
   std::unordered_map<std::uint64_t, std::size_t> place_;
   std::optional<studies::Batch> batch_;

@@ -22,7 +22,8 @@ class Sculpting {
  public:
   Sculpting(const Asked& asked, const std::vector<Task>& tasks, std::optional<long long> threads)
       : threads_(thread_count(threads)),
-        tasks_(named(tasks)),
+        named_(named(tasks)),
+        tasks_(named_),
         runs_(runs_of(asked, methods::kSculptedModel)),
         trials_(runs_),
         background_({[this] { execute(); }, [this] { trials_.stop(); },
@@ -38,12 +39,14 @@ class Sculpting {
 
   // As trials.json has it.
   std::string json(std::size_t place) const {
+    const tasks::TasksAtHand while_asked(named_);
     const methods::SculptRun& run = trials_.runs().at(place);
     return json_text(experiments::trial_json(
         run, trials_.result(place), methods::judge(trials_.result(place).outcome, trials_.task_of(place), run.detect)));
   }
   // As `modlab train --model sculpted --csv` has it.
   std::string csv() const {
+    const tasks::TasksAtHand while_asked(named_);
     std::vector<experiments::Result> results;
     for (std::size_t place = 0; place < runs_.size(); ++place) {
       results.push_back(experiments::record_trial(runs_[place], trials_.runs()[place], trials_.task_of(place),
@@ -79,7 +82,8 @@ class Sculpting {
   }
 
   int threads_;
-  tasks::TasksAtHand tasks_;
+  tasks::NamedTasks named_;
+  tasks::TasksAtHand tasks_;  // until all trials are done
   std::vector<experiments::Run> runs_;
   experiments::Trials trials_;
   Background background_;

@@ -17,6 +17,9 @@ from .population import Network, Population, load, train
 from .study import Figure, Study, studies
 from .tasks import Task, graph, task
 
+for _error in (Error, ConfigError, FormatError):
+    _error.__module__ = __name__  # where people know them from
+
 __all__ = [
     "ConfigError",
     "Error",

@@ -8,10 +8,6 @@ from . import _core
 SETTINGS = json.loads(_core.settings())
 
 
-def _is_number(value):
-    return isinstance(value, (bool, int, float)) or type(value).__module__ == "numpy"
-
-
 def word(value):
     """One value as the command line has it."""
     if value is None:
@@ -63,8 +59,9 @@ def take(settings):
 class _Default:
     """What a setting is where nothing is said of it, as help shows it."""
 
-    def __init__(self, text):
-        self.text = text
+    def __init__(self, row):
+        self.text = row["default"]
+        self.about = f"{row['help']} ({row['value']}; default {row['default']})"
 
     def __repr__(self):
         return self.text
@@ -93,11 +90,11 @@ def takes_settings(kinds=None, model=None):
             if parameter.kind is not inspect.Parameter.VAR_KEYWORD
         ]
         settings = [
-            inspect.Parameter(row["name"], inspect.Parameter.KEYWORD_ONLY, default=_Default(row["default"]))
+            inspect.Parameter(row["name"], inspect.Parameter.KEYWORD_ONLY, default=_Default(row))
             for row in rows
         ]
         function.__signature__ = inspect.Signature(settings + own)
-        lines = [f"    {row['name']}: {row['help']} ({row['value']}; default {row['default']})" for row in rows]
+        lines = [f"    {row['name']}: {_Default(row).about}" for row in rows]
         function.__doc__ = inspect.cleandoc(function.__doc__) + "\n\nSettings:\n" + "\n".join(lines)
         return function
 

@@ -116,7 +116,7 @@ class Masked(Population):
 class Overlap:
     """Which weights masks share, beside what chance would.
 
-    >>> print(modlab.overlap([[1, 1, 0, 0], [0, 1, 1, 0]]).pairs[0]["all"]["both"])
+    >>> modlab.overlap([[1, 1, 0, 0], [0, 1, 1, 0]]).pairs[0]["kept_by_both"]
     1
     """
 
@@ -132,17 +132,17 @@ class Overlap:
     @property
     def iou(self) -> numpy.ndarray:
         """What both keep of what any keeps, [mask, mask]."""
-        names = self._facts["masks"]
+        names = self.names
         matrix = numpy.eye(len(names))
-        places = {name: at for at, name in enumerate(self.names)}
         for pair in self.pairs:
-            first, second = (places.get(pair[key], pair[key]) for key in ("first", "second"))
-            matrix[first, second] = matrix[second, first] = pair["all"]["iou"]
+            first, second = names.index(pair["first"]), names.index(pair["second"])
+            matrix[first, second] = matrix[second, first] = pair["iou"]
         return matrix
 
     @property
     def names(self) -> list[str]:
-        return [one["name"] if isinstance(one, dict) else one for one in self._facts["masks"]]
+        """The names of the masks."""
+        return [one["name"] for one in self._facts["masks"]]
 
     @property
     def text(self) -> str:

@@ -213,7 +213,7 @@ class Trials:
 
     >>> trials = modlab.sculpt(task="sculpt/4-2-4", hidden=[24, 24], seed=range(2))
     >>> trials.table()["learned"].tolist()
-    [100.0, 100.0]
+    [100, 100]
     """
 
     def __init__(self, core):

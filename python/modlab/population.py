@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 from typing import Any
@@ -61,11 +60,11 @@ class Network(Drawn):
     >>> net = modlab.train(task="depth2", model="modular-fc", seed=0, epochs=400).best()
     >>> net(modlab.graph("depth2").rows).shape
     (64, 2)
-    >>> sorted(net.weights)[:2]
-    ['modules.0.0.bias', 'modules.0.0.weight']
+    >>> net.weights["level1.module0.layer0.weight"].shape
+    (12, 2)
     """
 
-    def __init__(self, data, name, curve=None, snapshot="best"):
+    def __init__(self, data, name, curve="", snapshot="best"):
         self._data = data
         self._name = name
         self._curve = curve
@@ -109,7 +108,7 @@ class Network(Drawn):
     @property
     def curve(self) -> Any:
         """Losses and accuracies along training, as a table; None where nobody kept them."""
-        return None if not self._curve else table(self._curve())
+        return table(self._curve) if self._curve else None
 
     def logits(self, x: Any, task: int = 0) -> numpy.ndarray:
         """What it says of each sample, before it becomes a probability. See ``__call__``."""
@@ -173,7 +172,7 @@ class Population:
             raise _core.ConfigError(
                 f"runs of {core.kind(place)} leave no single network; see modlab.sculpt and modlab.mask"
             )
-        return Network(core.file(place, "safetensors"), core.id(place), functools.partial(core.curve_csv, place))
+        return Network(core.file(place, "safetensors"), core.id(place), core.curve_csv(place))
 
     def settings(self, place: int) -> dict[str, Any]:
         """The settings of a run by name."""

@@ -99,7 +99,7 @@ class Study:
         >>> modlab.Study.open("no/such/folder")
         Traceback (most recent call last):
             ...
-        modlab._core.FormatError: no/such/folder holds no study; `modlab study run` makes one
+        modlab.FormatError: no/such/folder: there is no study here; `modlab study run NAME --out no/such/folder` makes one
         """
         study = cls.__new__(cls)
         study._named = None

@@ -1,9 +1,11 @@
 """What is written about the package: docstrings, stubs, arguments, notebooks, docs/python.md."""
 
 import ast
+import contextlib
 import doctest
 import importlib
 import inspect
+import io
 import json
 import os
 import pathlib
@@ -53,9 +55,9 @@ class Words(unittest.TestCase):
             self.assertIn(">>>", inspect.getdoc(getattr(modlab, name)), name)
 
     def test_stubs_are_those_that_are_made(self):
-        made = subprocess.run([sys.executable, ROOT / "python" / "stubs.py"], check=True, capture_output=True, text=True)
+        made = subprocess.run([sys.executable, ROOT / "python" / "tests" / "make_stubs.py"], check=True, capture_output=True, text=True)
         written = (ROOT / "python" / "modlab" / "__init__.pyi").read_text()
-        self.assertEqual(made.stdout, written, "python3 python/stubs.py > python/modlab/__init__.pyi makes it again")
+        self.assertEqual(made.stdout, written, "./modlab python python/tests/make_stubs.py > python/modlab/__init__.pyi makes it again")
 
 
 class Arguments(unittest.TestCase):
@@ -85,15 +87,17 @@ class Arguments(unittest.TestCase):
 
 class Examples(unittest.TestCase):
     def run_in_folder(self, cells, files=()):
-        with tempfile.TemporaryDirectory() as folder:
-            for file in files:
-                shutil.copy(file, folder)
-            before = os.getcwd()
-            os.chdir(folder)
-            try:
-                return run_cells(cells)
-            finally:
-                os.chdir(before)
+        """In a folder of its own, in which the test goes on."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        for file in files:
+            shutil.copy(file, folder.name)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(folder.name)
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            names = run_cells(cells)
+        self.assertTrue(said.getvalue())
+        return names
 
     def notebook(self, name):
         examples = ROOT / "python" / "examples"

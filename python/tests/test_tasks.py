@@ -44,9 +44,9 @@ class Tasks(unittest.TestCase):
             numpy.testing.assert_array_equal(modlab.load(path)(table.rows), answers)
 
     def test_tasks_of_one_name_one_after_the_other(self):
-        first = modlab.train(task=modlab.task([0, 0, 0, 1], name="mine"), model="dense", ratio=0.8, epochs=50)[0]
+        first = modlab.train(task=modlab.task([0, 0, 0, 1], name="mine"), model="dense", ratio=0.5, epochs=50)[0]
         second = modlab.task([0, 1, 1, 0], name="mine")
-        trained = modlab.train(task=second, model="dense", ratio=0.8, epochs=50)[0]
+        trained = modlab.train(task=second, model="dense", ratio=0.5, epochs=50)[0]
         self.assertEqual(first.facts["task"], trained.facts["task"])
         self.assertTrue(first.svg and trained.svg)
         with self.assertRaisesRegex(modlab.ConfigError, "another task called 'mine'"):
@@ -63,7 +63,7 @@ class Tasks(unittest.TestCase):
                     file.write("a,b,y\n" + "".join(f"{row >> 1},{row & 1},{bit}\n" for row, bit in enumerate(outputs)))
                 stamp = os.stat(path).st_mtime + len(tables) + 1
                 os.utime(path, (stamp, stamp))
-                net = modlab.train(task=path, model="dense", ratio=0.8, epochs=10)[0]  # lives on meanwhile
+                net = modlab.train(task=path, model="dense", ratio=0.5, epochs=10)[0]  # lives on meanwhile
                 net.svg
                 tables.append((net, modlab.graph(path).table[:, 0].tolist()))
             self.assertNotEqual(tables[0][1], tables[1][1])

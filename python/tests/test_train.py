@@ -42,8 +42,8 @@ class TheSameBits(unittest.TestCase):
 
     def test_rules(self):
         self.compare(
-            ["--task", "rules-mlp", "--model", "modular", "--rules", "2,4", "--iterations", "40", "--evaluate-every", "20"],
-            task="rules-mlp", model="modular", rules=[2, 4], iterations=40, evaluate_every=20,
+            ["--task", "rules-mlp", "--model", "modular", "--rules", "2,4", "--iterations", "40", "--test-samples", "500"],
+            task="rules-mlp", model="modular", rules=[2, 4], iterations=40, test_samples=500,
         )  # fmt: skip
 
     def test_lists_of_sizes(self):
@@ -82,7 +82,7 @@ class Arguments(unittest.TestCase):
             "there is no setting 'lrr'": dict(lrr=1),
             "density means nothing to model dense": dict(model="dense", density=0.5),
             "means nothing to task depth2": dict(task="depth2", iterations=3),
-            "unknown task 'detph2'; did you mean depth2": dict(task="detph2"),
+            "unknown task 'detph2'; did you mean 'depth2'": dict(task="detph2"),
             "seed has an empty list": dict(seed=[]),
             "lr": dict(lr=-1),
             "threads must be a whole number from 1": dict(threads=0),
@@ -200,7 +200,7 @@ class Networks(unittest.TestCase):
 
 class OtherKinds(unittest.TestCase):
     def test_rules(self):
-        net = modlab.train(task="rules-mlp", model="modular", rules=2, iterations=60, evaluate_every=20)[0]
+        net = modlab.train(task="rules-mlp", model="modular", rules=2, iterations=60, test_samples=500)[0]
         self.assertEqual(numpy.shape(net.routing["use"]), (2, 2))
         x = numpy.hstack([numpy.random.default_rng(0).normal(size=(7, 2)), numpy.eye(2)[[0, 1, 0, 1, 0, 1, 1]]])
         said = net(x)
@@ -216,7 +216,7 @@ class OtherKinds(unittest.TestCase):
             path = os.path.join(folder, "samples.npz")
             program("data", "rules", "--family", "rnn", "--rules", "2", "--dim", "4", "--samples", "2000", "--out", path)
             samples = numpy.load(path)
-            net = modlab.train(task="rules-rnn", model="gt-modular", rules=2, dim=4, iterations=300, evaluate_every=100)[0]
+            net = modlab.train(task="rules-rnn", model="gt-modular", rules=2, dim=4, iterations=40, test_samples=2000)[0]
             said = net(samples["inputs"])
             self.assertEqual(said.shape, samples["targets"].shape)
             loss = numpy.abs(said - samples["targets"]).mean()
@@ -242,7 +242,7 @@ class OtherKinds(unittest.TestCase):
             )[0]  # fmt: skip
             pairs = numpy.stack([images[:20], images[20:40]], axis=1)
             said = net(pairs)
-            self.assertEqual(said.shape, (20, 3))
+            self.assertEqual(said.shape, (20, 2))
             numpy.testing.assert_array_equal(net(pairs[3]), said[3])
             self.assertTrue(net.svg.startswith("<svg"))
             with self.assertRaisesRegex(modlab.ConfigError, r"\(samples, 2, 12, 12\), not \(20, 12, 12\)"):
@@ -296,7 +296,7 @@ class Progress(unittest.TestCase):
         import pty
 
         parent, child = pty.openpty()
-        script = "import modlab; modlab.train(task='depth3', model='dense', epochs=4000, seed=range(16))"
+        script = "import modlab; modlab.train(task='depth3', model='dense', epochs=2000, seed=range(16))"
         process = subprocess.Popen([sys.executable, "-c", script], stderr=child)
         os.close(child)
         text = b""

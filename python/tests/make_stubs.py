@@ -1,4 +1,4 @@
-"""python3 stubs.py > modlab/__init__.pyi: the package for type checkers and editors, with every setting as an argument.
+"""python3 tests/make_stubs.py > modlab/__init__.pyi: the package for type checkers and editors, with every setting as an argument.
 
 Made from the package itself, whose arguments come from the library's table of settings; a test compares the two.
 """
@@ -7,7 +7,7 @@ import inspect
 
 import modlab
 
-_HEAD = '''# Made by python/stubs.py; do not edit.
+_HEAD = '''# Made by python/tests/make_stubs.py; do not edit.
 from typing import Any
 
 __version__: str
@@ -28,12 +28,13 @@ def text():
     made = {name for name, _, _ in _functions()}
     for name in modlab.__all__:
         if name not in made:
-            module = getattr(modlab, name).__module__.rpartition(".")[2]
+            module = getattr(modlab, name).__module__.rpartition(".")[2].replace("modlab", "_core")
             stub += f"from .{module} import {name} as {name}\n"
     for name, parameters, annotations in _functions():
         stub += f"\ndef {name}(\n    *,\n"
         for parameter in parameters:
-            stub += f"    {parameter}: {annotations.get(parameter, 'Any')} = ...,\n"
+            about = getattr(parameters[parameter].default, "about", "")
+            stub += f"    {parameter}: {annotations.get(parameter, 'Any')} = ...,{about and '  # ' + about}\n"
         stub += f") -> {annotations['return']}: ...\n"
     return stub
 
