@@ -41,7 +41,7 @@ def words(value, is_list):
 
 def take(settings):
     """Settings as the library takes them, and the tasks among them that were made in Python."""
-    from .tasks import Task
+    from .tasks import Task, task
 
     tasks = []
     asked = []
@@ -50,10 +50,18 @@ def take(settings):
         known = lists.get(name, {})
         if known.get("is_task"):
             given = value if isinstance(value, (list, tuple)) else [value]
+            given = [task(one) if callable(one) else one for one in given]
             tasks += [one._core for one in given if isinstance(one, Task) and one._is_made]
             value = [one.source if isinstance(one, Task) else one for one in given]
         asked.append((name, words(value, known.get("is_list", False))))
     return asked, tasks
+
+
+def thread_number(threads):
+    """How many threads, or None; the library says how many there may be."""
+    if threads is not None and not hasattr(threads, "__index__"):
+        raise _core.ConfigError(f"threads must be a whole number, not {threads!r}")
+    return threads
 
 
 class _Default:

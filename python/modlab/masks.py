@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from . import _core
-from ._arguments import SETTINGS, take, takes_settings
+from ._arguments import SETTINGS, take, takes_settings, thread_number
 from ._display import preformatted
 from ._progress import carry_out
 from .population import Population
@@ -25,7 +25,7 @@ def mask(*, threads: int | None = None, progress: bool | None = None, **settings
     threads, progress: as train has them
     """
     asked, tasks = take(settings)
-    core = _core.Population(asked, SETTINGS["masked"], tasks, threads, True)
+    core = _core.Population(asked, SETTINGS["masked"], tasks, thread_number(threads), True)
     carry_out(core, progress)
     return Masked(core)
 

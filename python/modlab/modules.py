@@ -9,12 +9,12 @@ from typing import Any, Sequence
 import numpy
 
 from . import _core
-from ._arguments import take, takes_settings
+from ._arguments import take, takes_settings, thread_number
 from ._display import Drawn, preformatted
 from ._progress import carry_out
 from ._tables import table
 from .masks import array_of
-from .population import Network
+from .population import Network, Population
 from .tasks import Task, graph
 
 
@@ -115,6 +115,10 @@ def detect(
             for one in _core.detect_file(os.fspath(network), list(tensors), inputs_first, False, options, known)
         ]
         return found[0] if len(found) == 1 else found
+    if isinstance(network, (Population, Trials)):
+        raise _core.ConfigError("detect looks at one network; take one of these, such as the first: [0]")
+    if isinstance(network, Trial):
+        network = network.network
     if isinstance(network, Modules):
         network = network.weights
     if isinstance(network, Network):
@@ -158,7 +162,7 @@ def sculpt(*, threads: int | None = None, progress: bool | None = None, **settin
     threads, progress: as train has them
     """
     asked, tasks = take(settings)
-    core = _core.Sculpting(asked, tasks, threads)
+    core = _core.Sculpting(asked, tasks, thread_number(threads))
     carry_out(core, progress)
     return Trials(core)
 

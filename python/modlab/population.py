@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 
 from . import _core
-from ._arguments import take, takes_settings
+from ._arguments import take, takes_settings, thread_number
 from ._display import Drawn, preformatted
 from ._progress import carry_out
 from ._tables import columns, table
@@ -34,7 +34,7 @@ def train(
         trained again, to the same bits
     """
     asked, tasks = take(settings)
-    core = _core.Population(asked, None, tasks, threads, networks)
+    core = _core.Population(asked, None, tasks, thread_number(threads), networks)
     carry_out(core, progress)
     return Population(core, settings if not networks else None)
 

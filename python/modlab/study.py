@@ -7,16 +7,17 @@ import html
 import json
 import logging
 import os
+import re
 import threading
 from typing import Any
 
 from . import _core
-from ._arguments import SETTINGS, words
+from ._arguments import SETTINGS, thread_number, words
 from ._display import Drawn, image, preformatted
 from ._progress import carry_out, pass_on_notices
 from ._tables import table
 from .population import Network, Population
-from .tasks import Task
+from .tasks import Task, task
 
 _LISTS = {setting["name"]: setting["is_list"] for kind in SETTINGS["kinds"] for setting in kind["settings"]}
 
@@ -32,6 +33,8 @@ def studies() -> list[str]:
 
 def _plain(value, tasks):
     """What JSON can hold, with tasks by their names; those made in Python are collected."""
+    if callable(value):
+        value = task(value)
     if isinstance(value, Task):
         if value._is_made:
             tasks.append(value._core)
@@ -84,7 +87,11 @@ class Study:
             overrides.append(f"{setting}={separator.join(words(value, _LISTS.get(setting, False)))}")
         self._named = _core.NamedStudy(name, text, preset, os.fspath(folder), overrides, tasks)
         #: Where its store and report are.
-        self.folder, self.preset = self._named.place()
+        try:
+            self.folder, self.preset = self._named.place()
+        except _core.Error as error:
+            # A dictionary has no lines.
+            raise type(error)(re.sub(r"^(\(study .*?\)):\d+", r"\1", str(error))) from None
         self._begin()
 
     def _begin(self):
@@ -128,7 +135,7 @@ class Study:
             self._is_running = True
             try:
                 self._known = {}
-                work = _core.StudyRun(self._named, threads)
+                work = _core.StudyRun(self._named, thread_number(threads))
                 if work.changes:
                     logging.getLogger("modlab").warning(work.changes)
                 try:

@@ -94,10 +94,8 @@ class Examples(unittest.TestCase):
             shutil.copy(file, folder.name)
         self.addCleanup(os.chdir, os.getcwd())
         os.chdir(folder.name)
-        with contextlib.redirect_stdout(io.StringIO()) as said:
-            names = run_cells(cells)
-        self.assertTrue(said.getvalue())
-        return names
+        with contextlib.redirect_stdout(io.StringIO()):
+            return run_cells(cells)
 
     def notebook(self, name):
         examples = ROOT / "python" / "examples"
@@ -112,10 +110,22 @@ class Examples(unittest.TestCase):
         names = self.notebook("question_to_figure.ipynb")
         self.assertEqual(len(names["pop"]), 100)
         self.assertEqual(len(names["study"].runs()["seed"]), 180)
+        self.assertEqual([claim["verdict"] for claim in names["study"].claims()], ["holds", "undecided"])
 
     def test_from_a_pytorch_model_to_its_modules(self):
         names = self.notebook("pytorch_to_modules.ipynb")
         self.assertEqual(len(names["found"]), 2)
+
+    def test_the_readme(self):
+        (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+        given = (
+            "import modlab, numpy\nx = numpy.zeros((2, 6))\n"
+            "class model:\n    state_dict = staticmethod(lambda: {'0.weight': numpy.eye(3), '2.weight': numpy.eye(3)})\n"
+        )
+        for whole, less in {"range(100)": "range(3), epochs=20", 'preset="quick"': 'preset="quick", epochs=3, seed=0, ratio=[0.5, 0.7], lr=0.1'}.items():
+            self.assertIn(whole, block)
+            block = block.replace(whole, less)
+        self.run_in_folder([given + block])
 
     def test_the_page_of_the_docs(self):
         # As it stands there, with fewer networks, and without MNIST and the study that others run.
@@ -128,7 +138,7 @@ class Examples(unittest.TestCase):
             r"seed=range\(100\)": "seed=range(4), epochs=100",
             r"iterations=500": "iterations=20",
             r'^study = modlab.Study\("boolean", preset="quick"\).run\(\)$':
-                'study = modlab.Study("boolean", preset="quick", epochs=3, seed=0, split_seed=[40, 41]).run()',
+                'study = modlab.Study("boolean", preset="quick", epochs=3, seed=0, split_seed=[40, 41], ratio=[0.5, 0.7], lr=0.1).run()',
             r'study.network\("[0-9a-f]*"\)': 'study.network(study.runs()["id"][0])',
             r'"split_seed": \{"values": range\(40, 46\)\},': '"split_seed": {"values": range(40, 46)}, "epochs": {"value": 10},',
             r'^found = modlab.detect\(\[W1, W2, W3\]\)':

@@ -83,6 +83,7 @@ class Detect(unittest.TestCase):
             "differ in length": lambda: modlab.detect([[[1, 2], [3]]]),
             "array of numbers, not of": lambda: modlab.detect([[["a", "b"]]]),
             "linkage": lambda: modlab.detect(BLOCKS, linkage="nearest"),
+            "looks at one network": lambda: modlab.detect(modlab.train(epochs=2)),
             "null takes a whole number": lambda: modlab.detect(BLOCKS, null=-1),
         }
         for sentence, make in cases.items():

@@ -101,7 +101,7 @@ class Studies(unittest.TestCase):
 
     def test_what_is_no_study(self):
         cases = {
-            "there is no setting 'lrr'": lambda: modlab.Study({"parameters": {"lrr": {"value": 1}}}),
+            r"^\(study mine\): there is no setting 'lrr'": lambda: modlab.Study({"name": "mine", "parameters": {"lrr": {"value": 1}}}),
             "there is no study 'bolean'": lambda: modlab.Study("bolean"),
             "preset": lambda: modlab.Study("boolean", preset="quik"),
             "epoch": lambda: modlab.Study("boolean", preset="quick", epochs=-1),

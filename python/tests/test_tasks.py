@@ -27,6 +27,15 @@ class Tasks(unittest.TestCase):
         self.assertTrue(task.svg.startswith("<svg"))
         self.assertIn("adder", task.text)
 
+    def test_a_function_is_a_task_wherever_one_is_asked_for(self):
+        def both(a, b, c):
+            return a and b and c
+
+        self.assertEqual(modlab.graph(both).inputs, ["a", "b", "c"])
+        net = modlab.train(task=[both, "depth1"], model="dense", epochs=5)[0]
+        self.assertEqual(net.settings["task"], "both")
+        self.assertEqual(list(net.curve["epoch"]), [1, 2, 3, 4, 5])
+
     def test_a_table_is_the_same_task_as_the_function(self):
         built_in = modlab.graph("depth2")
         table = modlab.task(built_in.table, inputs=built_in.inputs, name="as-a-table")

@@ -86,6 +86,7 @@ class Arguments(unittest.TestCase):
             "seed has an empty list": dict(seed=[]),
             "lr": dict(lr=-1),
             "threads must be a whole number from 1": dict(threads=0),
+            "threads must be a whole number, not 'two'": dict(threads="two"),
         }
         for sentence, settings in cases.items():
             with self.subTest(sentence), self.assertRaisesRegex(modlab.ConfigError, sentence):

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <memory>
+
 #include "core/errors.h"
 #include "measures/rule_network.h"
 #include "methods/detect/module_look.h"
@@ -44,7 +46,13 @@ std::string layers_svg(const models::SavedSnapshot& snapshot, const std::vector<
     dense.weights = take(static_cast<std::size_t>(dense.in) * static_cast<std::size_t>(dense.out));
     dense.bias = take(static_cast<std::size_t>(dense.out));
   }
-  methods::ModuleLooker looker({});
+  methods::LookSettings settings;
+  const tasks::TaskSuite& suite = snapshot.network.suite;
+  const tasks::TasksAtHand at_hand({{snapshot.network.spec.task, std::make_shared<const tasks::TaskSuite>(suite)}});
+  if (suite.tasks.size() == 1) {
+    settings.task = snapshot.network.spec.task;  // inputs and outputs then have their names
+  }
+  methods::ModuleLooker looker(settings);
   return layered_svg(module_picture(looker.look({title, models::from_matrices(layers, title)})));
 }
 
