@@ -4,6 +4,7 @@ import base64
 import html
 import shutil
 import subprocess
+from typing import Any
 
 from ._core import ConfigError
 
@@ -33,6 +34,8 @@ def save_svg(svg, path):
 
 class Drawn:
     """What has a picture as `svg` and words as `text`."""
+
+    _core: Any
 
     @property
     def text(self) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy
 
@@ -212,7 +213,7 @@ class Trial:
         return self.network._repr_html_() if self.learned else preformatted(repr(self))
 
 
-class Trials:
+class Trials(Sequence):
     """Trials of sculpting, in the order of their settings.
 
     >>> trials = modlab.sculpt(task="sculpt/4-2-4", hidden=[24, 24], seed=range(2))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy
@@ -140,7 +141,7 @@ class Network(Drawn):
         return f"Network({self.id}: {self.facts['task']}, {self.facts['model']}, seed {self.facts['seed']})"
 
 
-class Population:
+class Population(Sequence):
     """Trained networks, in the order of their settings with the seed varying fastest. Of other kinds of run than networks
     that are trained once (sculpted, masked), the table alone.
 
@@ -245,7 +246,7 @@ class Population:
         return set().union(*(self.settings(place) for place in range(min(len(self), 1000))))
 
 
-class Comparisons:
+class Comparisons(Sequence):
     """Differences with their intervals: dictionaries, as `modlab train --compare --json` prints them."""
 
     def __init__(self, found):

@@ -9,6 +9,7 @@ import logging
 import os
 import re
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 from . import _core
@@ -71,7 +72,7 @@ class Study:
     def __init__(
         self, study: str | os.PathLike | dict[str, Any], preset: str = "", folder: str | os.PathLike = "", **settings: Any
     ):
-        tasks = []
+        tasks: list[Any] = []
         text = None
         if isinstance(study, dict):
             text = json.dumps(_plain(study, tasks))
@@ -220,7 +221,7 @@ class Study:
         return preformatted(words) + (claims._repr_html_() if len(claims) else "")
 
 
-class Claims:
+class Claims(Sequence):
     """Claims of a study with their verdicts: a list of dictionaries, and a table of their checks."""
 
     def __init__(self, claims, csv):

@@ -312,6 +312,30 @@ class Progress(unittest.TestCase):
         self.assertEqual(process.wait(), 0)
         self.assertRegex(text.decode(), r"\[#* *\] +\d+ %  .*left")
 
+    def test_a_notebook_has_a_bar_of_its_own(self):
+        # What IPython has in a notebook, as far as it is asked.
+        script = """
+import sys, types
+shown = []
+class ZMQInteractiveShell: pass
+class Handle:
+    def update(self, html): shown.append(html)
+def display(html, display_id):
+    shown.append(html)
+    return Handle()
+ipython = types.ModuleType("IPython")
+ipython.get_ipython = ZMQInteractiveShell
+ipython.display = types.ModuleType("IPython.display")
+ipython.display.HTML, ipython.display.display = str, display
+sys.modules.update({"IPython": ipython, "IPython.display": ipython.display})
+import modlab
+modlab.train(task="depth3", model="dense", epochs=2000, seed=range(16))
+assert shown[0].startswith("<progress value=") and "left" in shown[0], shown
+assert shown[-1] == "", shown
+"""
+        ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+        self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+
     def test_elsewhere_there_is_none(self):
         script = "import modlab; modlab.train(epochs=2000, seed=range(16))"
         ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
