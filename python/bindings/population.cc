@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <cmath>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -68,6 +70,25 @@ class Population {
     return curve == result(place).blobs.end()
                ? ""
                : run(place).kind->curve_csv(run(place), result(place).snapshots, curve->second, run(place).id());
+  }
+  // The run that validation chooses, as selection among restarts does: the best validation, then the lowest loss, then
+  // the first. Runs without such numbers come last.
+  std::size_t best() const {
+    const auto number = [&](std::size_t place, const std::string& name, double otherwise) {
+      const experiments::Numbers& numbers = result(place).snapshots.at("best");
+      const auto found = numbers.find(name);
+      return found == numbers.end() || std::isnan(found->second) ? otherwise : found->second;
+    };
+    const auto rank = [&](std::size_t place) {
+      constexpr double kWorst = std::numeric_limits<double>::infinity();
+      const experiments::Parts parts = run(place).kind->parts();
+      return std::pair(-number(place, parts.validation, -kWorst), number(place, parts.loss, kWorst));
+    };
+    std::size_t best = 0;
+    for (std::size_t place = 1; place < runs_.size(); ++place) {
+      best = rank(place) < rank(best) ? place : best;
+    }
+    return best;
   }
   // Files of a network, by name: "safetensors", or "mask-y0.safetensors" and so on.
   std::vector<std::string> files(std::size_t place) const {
@@ -197,11 +218,8 @@ void bind_population(py::module_& module) {
       .def("kind", [](const Population& self, std::size_t place) { return std::string(self.run(place).kind->name()); })
       .def("settings",
            [](const Population& self, std::size_t place) { return json_text(self.run(place).values.to_json()); })
-      .def("parts",
-           [](const Population& self, std::size_t place) {
-             const experiments::Parts parts = self.run(place).kind->parts();
-             return py::make_tuple(parts.headline, parts.validation, parts.loss);
-           })
+      .def("headline", [](const Population& self, std::size_t place) { return self.run(place).kind->parts().headline; })
+      .def("best", &Population::best)
       .def("run_json", &Population::run_json)
       .def("csv", &Population::csv)
       .def("curve_csv", &Population::curve_csv)

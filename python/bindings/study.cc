@@ -98,11 +98,26 @@ class StudyFolder {
   studies::OpenedStudy opened_;
 };
 
-// The charts of one figure of a report, one for each measure: its name and SVG.
+// The charts of one figure of a report, one for each measure: its name and SVG. Of the others the series stay, since a
+// series looks the same in all figures of a report.
 std::vector<std::pair<std::string, std::string>> draw(const std::string& report_json, std::size_t figure) {
   ordered_json report = ordered_json::parse(report_json);
-  ordered_json one = report.at("figures").at(figure);
-  report["figures"] = ordered_json::array({std::move(one)});
+  for (std::size_t other = 0; other < report.at("figures").size(); ++other) {
+    ordered_json& one = report["figures"][other];
+    if (other == figure) {
+      continue;
+    }
+    if (one.at("series").is_object()) {
+      ordered_json order = one["series"].value("order", ordered_json::array());
+      for (const ordered_json& row : one.at("rows")) {
+        if (row.contains("series")) {
+          order.push_back(row["series"]);
+        }
+      }
+      one["series"]["order"] = std::move(order);
+    }
+    one["rows"] = ordered_json::array();
+  }
   std::vector<std::pair<std::string, std::string>> drawn;
   for (report::DrawnFigure& chart : report::draw_figures(report)) {
     drawn.emplace_back(std::move(chart.name), std::move(chart.svg));

@@ -95,7 +95,7 @@ def detect(
     tensors: which matrices of a dictionary or file, from the inputs up; default: all
     inputs_first: matrices are [in, out]
     lesion, null, stability: which outputs fail without a module; random networks to compare with; other thresholds
-    The other arguments are options of `modlab detect`, which docs/formats.md describes.
+    The other arguments are the options of `modlab detect`, whose --help explains them.
 
     >>> import numpy
     >>> first, second = numpy.kron(numpy.eye(2), [[1, 1]]), numpy.eye(2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 from collections.abc import Sequence
@@ -195,17 +196,12 @@ class Population(Sequence):
         return table(self._core.csv())
 
     def best(self) -> Any:
-        """The network that validation would choose: the best validation accuracy, then the lowest validation loss, or
-        where there is no accuracy the lowest loss alone.
+        """The network that validation chooses: the best validation accuracy or score, then the lowest validation loss.
 
         >>> modlab.train(seed=range(3), epochs=20).best().settings["task"]
         'depth2'
         """
-        _, validation, loss = self._core.parts(0)
-        measured = columns(self._core.csv())
-        ranks = [-numpy.nan_to_num(measured[validation], nan=-numpy.inf)] if validation in measured else []
-        ranks += [numpy.nan_to_num(measured[loss], nan=numpy.inf)] if loss in measured else []
-        return self[int(numpy.lexsort(ranks[::-1])[0])] if ranks else self[0]
+        return self[self._core.best()]
 
     def compare(self, setting: str = "") -> Comparisons:
         """Differences between the values of a setting (default: models), paired by split and seed, with intervals.
@@ -222,28 +218,21 @@ class Population(Sequence):
         return self._core.seconds
 
     def __repr__(self):
-        return f"Population({len(self)} runs in {self.seconds:.2f} s, {self._core.target}, {self._core.threads} threads)"
+        runs = f"{len(self)} run{'' if len(self) == 1 else 's'}"
+        return f"Population({runs} in {self.seconds:.2f} s, {self._core.target}, {self._core.threads} threads)"
 
     def _repr_html_(self):
+        """The first runs: what they differ in, and their headline."""
         most = 20
-        shown = columns(self._core.csv())
-        head, validation, _ = self._core.parts(0)
-        names = ["run", "id"] + [
-            name
-            for name in shown
-            if name not in ("run", "id")
-            and (name in (head, validation) or name in self._core_settings() and len(set(shown[name])) > 1)
-        ]
-        rows = "".join(
-            "<tr>" + "".join(f"<td>{_cell(shown[name][row])}</td>" for name in names) + "</tr>"
-            for row in range(min(most, len(self)))
-        )
+        found = columns(self._core.csv())
+        settings = set().union(*(self.settings(place) for place in range(0, len(self), max(1, len(self) // 100))))
+        names = [name for name in found if name in settings and len(set(found[name])) > 1]
+        names = ["run", "id", *names, self._core.headline(0)]
+        rows = [[_cell(found[name][row]) for name in names] for row in range(min(most, len(self)))]
+        lines = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
         header = "".join(f"<th>{name}</th>" for name in names)
-        more = f"<p>{len(self) - most} more</p>" if len(self) > most else ""
-        return f"<p>{self!r}</p><table><tr>{header}</tr>{rows}</table>{more}"
-
-    def _core_settings(self):
-        return set().union(*(self.settings(place) for place in range(min(len(self), 1000))))
+        more = f"<p>{len(self) - most} more: table() has all of them</p>" if len(self) > most else ""
+        return f"<p>{self!r}</p><table><tr>{header}</tr>{lines}</table>{more}"
 
 
 class Comparisons(Sequence):
@@ -271,6 +260,6 @@ class Comparisons(Sequence):
 
 
 def _cell(value):
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:.4g}" if isinstance(value, float) else html.escape(str(value))
 
 

@@ -62,7 +62,7 @@ class Task(Drawn):
         return json.loads(self._core.json())
 
     def __repr__(self):
-        return f"Task({self.name!r}, {len(self.inputs)} inputs, {len(self.outputs)} outputs)"
+        return f"Task({self.name!r}, {', '.join(self.inputs)} -> {', '.join(self.outputs)})"
 
 
 def _rows(inputs):
@@ -101,7 +101,7 @@ def task(
     >>> def majority(a, b, c):
     ...     return a + b + c >= 2
     >>> modlab.task(majority)
-    Task('majority', 3 inputs, 1 outputs)
+    Task('majority', a, b, c -> y0)
     >>> modlab.task([0, 1, 1, 0], name="parity").table[:, 0].tolist()
     [False, True, True, False]
     """

@@ -1,8 +1,10 @@
 """What is written about the package: docstrings, stubs, arguments, notebooks, docs/python.md."""
 
 import ast
+import base64
 import contextlib
 import doctest
+import hashlib
 import importlib
 import inspect
 import io
@@ -16,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zipfile
 
 import modlab
 
@@ -58,6 +61,36 @@ class Words(unittest.TestCase):
         made = subprocess.run([sys.executable, ROOT / "python" / "tests" / "make_stubs.py"], check=True, capture_output=True, text=True)
         written = (ROOT / "python" / "modlab" / "__init__.pyi").read_text()
         self.assertEqual(made.stdout, written, "./modlab python python/tests/make_stubs.py > python/modlab/__init__.pyi makes it again")
+
+
+class Package(unittest.TestCase):
+    def test_its_version_is_the_programs(self):
+        said = subprocess.run([PROGRAM, "--version"], check=True, capture_output=True, text=True).stdout
+        self.assertEqual(said, f"modlab {modlab.__version__}\n")
+        self.assertIn(f'version = "{modlab.__version__}"', (ROOT / "pyproject.toml").read_text())
+
+    def test_a_wheel(self):
+        # Of what is built: pip itself, which needs minutes and another folder, is tried by hand.
+        sys.path.insert(0, str(ROOT / "python"))
+        self.addCleanup(sys.path.remove, str(ROOT / "python"))
+        import build_wheel
+
+        build_wheel._compiled = lambda: pathlib.Path(modlab._core.__file__)
+        with tempfile.TemporaryDirectory() as folder:
+            wheel = os.path.join(folder, build_wheel.build_wheel(folder))
+            place = os.path.join(folder, "place")
+            with zipfile.ZipFile(wheel) as archive:
+                archive.extractall(place)
+            record = pathlib.Path(place, f"modlab-{modlab.__version__}.dist-info", "RECORD").read_text()
+            for line in record.splitlines()[:-1]:
+                name, digest, size = line.split(",")
+                data = pathlib.Path(place, name).read_bytes()
+                self.assertEqual(len(data), int(size))
+                self.assertEqual("sha256=" + base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode(), digest)
+            script = "import modlab; print(modlab.__file__, len(modlab.train(epochs=2)))"
+            environment = {**os.environ, "PYTHONPATH": place}
+            said = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True, env=environment, cwd=folder)
+            self.assertEqual(said.stdout, f"{place}/modlab/__init__.py 1\n")
 
 
 class Arguments(unittest.TestCase):

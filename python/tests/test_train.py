@@ -255,27 +255,22 @@ class OtherKinds(unittest.TestCase):
 class Interrupts(unittest.TestCase):
     # What would take hours is stopped by a signal, as Ctrl-C sends it, and ends; the wait has no other end than that.
     SCRIPT = """
-import _thread, sys, threading, time, modlab
+import os, signal, threading, time, modlab
 def interrupt():
-    import signal, os
-    os.kill(os.getpid(), signal.SIGINT)
-ticks = []
-def tick():
-    while True:
-        ticks.append(time.monotonic())
+    for tick in range(100):  # which takes as long as the interpreter's lock is held elsewhere
         time.sleep(0.01)
-threading.Thread(target=tick, daemon=True).start()
-threading.Timer(1.0, interrupt).start()
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=interrupt).start()
 try:
     modlab.train(task="depth3", model="dense", epochs=1000000, seed=range(64))
 except KeyboardInterrupt:
-    print("stopped", len(ticks) > 20)
+    print("stopped")
     print(modlab.train(epochs=5)[0].settings["epochs"])
 """
 
     def test_ctrl_c_ends_a_training_and_threads_go_on_meanwhile(self):
         ended = subprocess.run([sys.executable, "-c", self.SCRIPT], capture_output=True, text=True, timeout=120)
-        self.assertEqual(ended.stdout, "stopped True\n5\n", ended.stderr)
+        self.assertEqual(ended.stdout, "stopped\n5\n", ended.stderr)
 
     def test_two_threads_train_at_once(self):
         found = {}
