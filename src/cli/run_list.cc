@@ -10,7 +10,7 @@
 #include "core/errors.h"
 #include "core/text.h"
 #include "experiments/settings_page.h"
-#include "studies/study_plan.h"
+#include "studies/asked_runs.h"
 
 namespace modlab::cli {
 namespace {
@@ -80,41 +80,16 @@ settings::Given chosen_kind(const Arguments& arguments) {
   return given;
 }
 
-// A setting that none of the runs has would change nothing without a word. Flags of the published script may: its
-// commands carry those of all models. What such a flag has in common with a setting is its name alone.
-void check_used(const Arguments& arguments, const std::vector<Choices>& choices,
-                const std::vector<experiments::Run>& runs) {
-  std::vector<const settings::Values*> rows;
-  for (const experiments::Run& run : runs) {
-    if (rows.empty() || rows.back()->row() != run.values.row()) {
-      rows.push_back(&run.values);
-    }
-  }
-  const auto names_of = [&](Setting::Role role) {
-    std::vector<std::string> names;
-    for (const settings::Values* values : rows) {
-      for (std::size_t at = 0; at < values->size(); ++at) {
-        if (values->setting_at(at).role == role && std::ranges::find(names, values->text_at(at)) == names.end()) {
-          names.push_back(values->text_at(at));
-        }
-      }
-    }
-    return join_text(names, " and ");
-  };
+// The runs of all choices. Flags of the published script may mean nothing to any of them: its commands carry those of
+// all models. What such a flag has in common with a setting is its name alone.
+std::vector<experiments::Run> runs_of(const Arguments& arguments, const std::vector<Choices>& choices) {
+  std::vector<std::string> asked;
   for (const std::string& name : experiments::setting_names()) {
-    const bool is_used = std::ranges::any_of(rows, [&](const settings::Values* values) { return values->has(name); });
-    const bool is_setting = std::ranges::find(choices, name, &Choices::name) != choices.end();
-    if (!arguments.has(name) || !is_setting || is_used || runs.empty()) {
-      continue;
+    if (arguments.has(name) && std::ranges::find(choices, name, &Choices::name) != choices.end()) {
+      asked.push_back(name);
     }
-    const std::span<const Setting> own = runs.front().kind->settings();
-    const auto found = std::ranges::find(own, name, &Setting::name);
-    throw ConfigError(found == own.end()
-                          ? fmt::format("--{} means nothing to task {}; leave it out", arguments.given_as(name),
-                                        names_of(Setting::Role::kTask))
-                          : fmt::format("--{} means nothing to model {} ({} have it); leave it out",
-                                        arguments.given_as(name), names_of(Setting::Role::kModel), found->of));
   }
+  return studies::asked_runs(choices, asked, [&](const std::string& name) { return "--" + arguments.given_as(name); });
 }
 
 std::string section(std::string_view title, const std::vector<Option>& options) {
@@ -176,10 +151,7 @@ std::string describe_settings(const experiments::Experiment& kind) {
 }
 
 std::vector<experiments::Run> runs_from(const Arguments& arguments) {
-  const std::vector<Choices> choices = choices_from(arguments);
-  std::vector<experiments::Run> runs = studies::all_combinations(choices);
-  check_used(arguments, choices, runs);
-  return runs;
+  return runs_of(arguments, choices_from(arguments));
 }
 
 std::vector<experiments::Run> runs_from(const Arguments& arguments, const std::string& model) {
@@ -189,9 +161,7 @@ std::vector<experiments::Run> runs_from(const Arguments& arguments, const std::s
       choices.push_back({name, {model}});
     }
   }
-  std::vector<experiments::Run> runs = studies::all_combinations(choices);
-  check_used(arguments, choices, runs);
-  return runs;
+  return runs_of(arguments, choices);
 }
 
 }  // namespace modlab::cli

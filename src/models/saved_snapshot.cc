@@ -54,13 +54,21 @@ SavedSnapshotOf<Spec> snapshot_of(SavedNetworkOf<Spec> network, const std::strin
 }
 SavedRuleSnapshot snapshot_of(SavedRules network, const std::string& name) { return {std::move(network), name}; }
 
+AnySavedSnapshot snapshot_of_any(AnySavedNetwork&& network, const std::string& name) {
+  return std::visit([&](auto&& one) -> AnySavedSnapshot { return snapshot_of(std::forward<decltype(one)>(one), name); },
+                    std::move(network));
+}
+
 }  // namespace
 
 AnySavedSnapshot load_snapshot(const std::string& path, const std::string& name) {
   check_snapshot_name(name);
-  return std::visit(
-      [&](auto&& network) -> AnySavedSnapshot { return snapshot_of(std::forward<decltype(network)>(network), name); },
-      load_network(path));
+  return snapshot_of_any(load_network(path), name);
+}
+
+AnySavedSnapshot parse_snapshot(const std::string& bytes, const std::string& path, const std::string& name) {
+  check_snapshot_name(name);
+  return snapshot_of_any(parse_network(bytes, path), name);
 }
 
 }  // namespace modlab::models

@@ -39,5 +39,7 @@ void check_snapshot_name(const std::string& name);
 
 // Throws FormatError as load_network does.
 AnySavedSnapshot load_snapshot(const std::string& path, const std::string& name);
+// The same for bytes; `path` stands in messages.
+AnySavedSnapshot parse_snapshot(const std::string& bytes, const std::string& path, const std::string& name);
 
 }  // namespace modlab::models

@@ -118,18 +118,31 @@ std::vector<std::string> lines_of(const std::string& path) {
   return lines;
 }
 
-}  // namespace
-
-std::vector<std::string> write_figure_files(const nlohmann::ordered_json& report, const std::string& folder) {
-  const TemporaryFolder workplace;
-  run_or_throw(kRsvgConvert, {"--version"}, workplace);
-
+// The names of the figures that are now drawn as NAME.svg in the workplace.
+std::vector<std::string> draw_into(const TemporaryFolder& workplace, const nlohmann::ordered_json& report) {
   const std::string program = workplace.file("figures.mjs");
   const std::string data = workplace.file("report.json");
   io::write_file(program, kFigureProgram.text());
   io::write_file(data, report.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   run_or_throw(kNode, {program, data, workplace.file("")}, workplace);
-  const std::vector<std::string> names = lines_of(workplace.file("output.txt"));
+  return lines_of(workplace.file("output.txt"));
+}
+
+}  // namespace
+
+std::vector<DrawnFigure> draw_figures(const nlohmann::ordered_json& report) {
+  const TemporaryFolder workplace;
+  std::vector<DrawnFigure> figures;
+  for (const std::string& name : draw_into(workplace, report)) {
+    figures.push_back({name, io::read_file(workplace.file(name + ".svg"), kMaxFileBytes)});
+  }
+  return figures;
+}
+
+std::vector<std::string> write_figure_files(const nlohmann::ordered_json& report, const std::string& folder) {
+  const TemporaryFolder workplace;
+  run_or_throw(kRsvgConvert, {"--version"}, workplace);
+  const std::vector<std::string> names = draw_into(workplace, report);
 
   io::prepare_folder(folder);
   std::vector<std::string> paths;

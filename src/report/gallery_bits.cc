@@ -123,25 +123,29 @@ ordered_json graph_of(const studies::Findings& findings, studies::Store& store, 
   const auto suite = tasks::cached_task(spec.task);
   const models::Blueprint blueprint = models::make_blueprint(spec, *suite);
   const std::optional<std::string> stored = store.blob(run.id(), "weights/" + findings.study().analysis.snapshot);
-  const auto* shape = std::get_if<models::ModularShape>(&blueprint.shape);
-  if (!stored || shape == nullptr) {
+  if (!stored || !std::holds_alternative<models::ModularShape>(blueprint.shape)) {
     return nullptr;
   }
-  const std::vector<float> parameters = experiments::stored_weights(*stored, blueprint.layout.count, store.path());
-  const std::vector<tasks::Routing> routing = models::learned_routing(*shape, parameters);
+  return wiring_of_bits(blueprint, *suite, experiments::stored_weights(*stored, blueprint.layout.count, store.path()));
+}
+
+}  // namespace
+
+ordered_json wiring_of_bits(const models::Blueprint& blueprint, const tasks::TaskSuite& suite,
+                            const std::vector<float>& parameters) {
+  const std::vector<tasks::Routing> routing =
+      models::learned_routing(std::get<models::ModularShape>(blueprint.shape), parameters);
   std::optional<measures::InSitu> in_situ;
   try {
-    in_situ = measures::in_situ_correlation(blueprint, *suite, 0, parameters);
+    in_situ = measures::in_situ_correlation(blueprint, suite, 0, parameters);
   } catch (const ConfigError&) {
     // The best matching cannot be found in time: the network is drawn without the truth.
   }
-  Drawing drawing{routing.front(), suite->tasks.front(), in_situ, {}};
+  Drawing drawing{routing.front(), suite.tasks.front(), in_situ, {}};
   drawing.add_nodes();
   drawing.picture.add_edges(WiringPicture::edges_of(routing.front()), drawing.true_edges());
   return drawing.picture.json();
 }
-
-}  // namespace
 
 ordered_json gallery_bits(const studies::Findings& findings, studies::Store& store) {
   return gallery_of_networks(

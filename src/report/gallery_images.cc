@@ -215,7 +215,7 @@ ordered_json images_of(const ordered_json& details, const models::ImageSpec& spe
 // without modules.
 ordered_json graph_of_images(const ordered_json& details, const tasks::TaskSuite& suite) {
   std::optional<models::ImageRouting> routing = experiments::routing_of_details(details, suite);
-  return routing ? ImageDrawing(std::move(*routing), suite).json() : ordered_json(nullptr);
+  return routing ? wiring_of_images(std::move(*routing), suite) : ordered_json(nullptr);
 }
 
 void add_images(const studies::Findings& findings, studies::Store& store, const experiments::Run& run,
@@ -242,6 +242,10 @@ void add_images(const studies::Findings& findings, studies::Store& store, const 
 }
 
 }  // namespace
+
+ordered_json wiring_of_images(models::ImageRouting learned, const tasks::TaskSuite& suite) {
+  return ImageDrawing(std::move(learned), suite).json();
+}
 
 ordered_json gallery_images(const studies::Findings& findings, studies::Store& store) {
   return gallery_of_networks(

@@ -58,8 +58,8 @@ Study with_overrides(Study study, const std::vector<std::string>& overrides) {
   return study;
 }
 
-// The tasks of a preset that are files, by the names that the study has for them.
-tasks::NamedTasks tasks_of(const Study& study, const std::string& preset) {
+// The tasks of a preset that are files or given, by the names that the study has for them.
+tasks::NamedTasks tasks_of(const Study& study, const std::string& preset, const tasks::NamedTasks& given) {
   tasks::NamedTasks found;
   for (const Grid& grid : preset_grids(study, preset)) {
     for (const Choices& choice : grid.parameters) {
@@ -67,7 +67,9 @@ tasks::NamedTasks tasks_of(const Study& study, const std::string& preset) {
         continue;
       }
       for (const std::string& name : choice.values) {
-        if (!found.contains(name) && experiments::owner_of(name) == nullptr) {
+        if (const auto at_hand = given.find(name); at_hand != given.end()) {
+          found[name] = at_hand->second;
+        } else if (!found.contains(name) && experiments::owner_of(name) == nullptr) {
           found[name] = std::make_shared<const tasks::TaskSuite>(tasks::load_task_from(study.folder, name));
         }
       }
@@ -124,12 +126,17 @@ Study study_with(const std::string& name_or_path, const std::vector<std::string>
 
 StudyRequest make_request(const std::string& name_or_path, const std::vector<std::string>& overrides,
                           const std::string& preset, const std::string& folder) {
+  return make_request(load_study(name_or_path), {}, overrides, preset, folder);
+}
+
+StudyRequest make_request(Study study, const tasks::NamedTasks& given, const std::vector<std::string>& overrides,
+                          const std::string& preset, const std::string& folder) {
   StudyRequest request;
   request.overrides = overrides;
-  request.study = study_with(name_or_path, overrides);
+  request.study = with_overrides(std::move(study), overrides);
   request.preset = preset.empty() ? request.study.default_preset : preset;
   find_preset(request.study, request.preset);
-  request.tasks = tasks::TasksAtHand(tasks_of(request.study, request.preset));
+  request.tasks = tasks::TasksAtHand(tasks_of(request.study, request.preset, given));
   // Words that leave series out may leave settings of the file without use.
   if (overrides.empty()) {
     check_settings(request.study);

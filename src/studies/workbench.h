@@ -31,6 +31,10 @@ struct StudyRequest {
 StudyRequest make_request(const std::string& name_or_path, const std::vector<std::string>& overrides,
                           const std::string& preset, const std::string& folder);
 
+// The same for a study that is no file, and with tasks that are none: what it names and `given` has is that.
+StudyRequest make_request(Study study, const tasks::NamedTasks& given, const std::vector<std::string>& overrides,
+                          const std::string& preset, const std::string& folder);
+
 // The runs that the store of a folder has; none where there is no store.
 RunSet finished_in(const std::string& folder);
 

@@ -34,6 +34,17 @@ if said=$(PATH=$work/path bash "$tree/cmake/build" modlab 2>&1); then
 fi
 [[ $said == *"Highway, fmt, yaml-cpp"*"not found here: c++ cmake ninja pkg-config npm"* ]] ||
   fail "cmake/build does not say what is missing: $said"
+# Python comes with the package on its path, and with what stands behind the word.
+if [ -x /usr/bin/python3 ]; then
+  suffix=$(/usr/bin/python3 -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))')
+  mkdir -p "$tree/python" "$tree/build/release/python/modlab"
+  touch "$tree/build/release/python/modlab/_core$suffix"
+  echo 'name = "the package"' >"$tree/build/release/python/modlab/__init__.py"
+  touch -d '+1 minute' "$tree/build/release/.built-modlab_python"
+  echo 'import sys, modlab; print(modlab.name, sys.argv[1:])' >"$work/script.py"
+  said=$(cd / && PYTHONDONTWRITEBYTECODE=1 "$work/bin/modlab" python "$work/script.py" --help 2>&1)
+  [ "$said" = "the package ['--help']" ] || fail "modlab python does not run a script with the package: $said"
+fi
 for tool in c++ ninja pkg-config npm; do
   printf '#!/bin/sh\n' >"$work/path/$tool"
 done
