@@ -11,7 +11,9 @@
 #include "cli/threads.h"
 #include "cli/verbs.h"
 #include "core/errors.h"
+#include "core/mpi_launch.h"
 #include "core/text.h"
+#include "studies/ranks/ranks.h"
 #include "studies/workbench.h"
 
 namespace modlab::cli {
@@ -22,6 +24,7 @@ const std::vector<Option>& study_options() {
       {"preset", Arity::kOne, "NAME", "quick, paper, deep, or what the study's file names", {}},
       {"out", Arity::kOne, "DIR", "folder of the results; default: results/STUDY-PRESET", {}},
       {"threads", Arity::kOne, "N", "threads to train on; default: all cores", {}},
+      {"mpi", Arity::kFlag, "", "with run, under mpirun: all ranks train; several ranks do so without being asked", {}},
       {"shard", Arity::kOne, "3/16", "with run: the third of sixteen parts, into a folder of its own", {}},
       {"networks",
        Arity::kMany,
@@ -43,6 +46,7 @@ void print_study_help() {
       "  modlab study run sculpt-validation --preset published --networks nets.jsonl --out results/theirs\n"
       "  modlab study status results/boolean-quick\n"
       "  modlab study run boolean --preset paper --shard 3/16      # a sixteenth of it, on any machine\n"
+      "  mpirun -n 8 modlab study run boolean --preset paper       # eight processes, one store\n"
       "  modlab study merge results/boolean-paper results/boolean-paper-shard*\n"
       "  modlab study status results/boolean-paper-shard*\n\n"
       "A study is a YAML file; studies/README.md shows its form. Words of the form setting=values replace what the\n"
@@ -109,8 +113,8 @@ int show_study(const Arguments& arguments) {
   return 0;
 }
 
-// Carries out what is missing; throws Interrupted if it was stopped.
-void carry_out(studies::StudyInWork& work, int threads) {
+// Carries out what is missing, with the other ranks if there are any; throws Interrupted if it was stopped.
+void carry_out(studies::StudyInWork& work, int threads, studies::StoreRank* ranks) {
   const std::string folder = work.folder();  // which may go away
   const std::size_t planned = work.planned();
   const std::size_t missing = work.batch().runs().size();
@@ -118,15 +122,25 @@ void carry_out(studies::StudyInWork& work, int threads) {
     fmt::print("All {} runs are in the store already.\n", planned);
     return;
   }
-  fmt::print("{} of {} runs to train on {} thread{}.\n", missing, planned, threads, threads == 1 ? "" : "s");
+  fmt::print("{} of {} runs to train on {} thread{}{}.\n", missing, planned, threads, threads == 1 ? "" : "s",
+             ranks != nullptr ? fmt::format(" and {} other ranks", ranks->ranks() - 1) : "");
   std::fflush(stdout);
   double seconds = 0;
-  {
+  bool is_stopped = false;
+  if (ranks != nullptr) {
+    work.note_who_trains(fmt::format("{} ranks", ranks->ranks()));
+    ranks->begin(work);
+    const ProgressBar bar(watched(*ranks), false);
+    ranks->execute({threads, &engine::kernels()});
+    seconds = bar.seconds();
+    is_stopped = ranks->is_stopped() && work.missing() > 0;
+  } else {
     const ProgressBar bar(watched(work.batch()), false);
     work.execute();
     seconds = bar.seconds();
+    is_stopped = work.batch().is_stopped();
   }
-  if (work.batch().is_stopped()) {
+  if (is_stopped) {
     throw Interrupted(fmt::format("Stopped: {} runs are left. The same command goes on from here{}.", work.missing(),
                                   work.folder() == folder ? "" : " with --out " + work.folder()));
   }
@@ -134,10 +148,29 @@ void carry_out(studies::StudyInWork& work, int threads) {
              static_cast<double>(missing) / seconds);
 }
 
+// The other ranks, if a launcher has started several, or MPI is asked for.
+std::unique_ptr<Link> other_ranks(const Arguments& arguments) {
+  const bool is_needed = arguments.has("mpi") || launched_ranks().value_or(1) > 1;
+  return is_needed ? open_mpi_link() : nullptr;
+}
+
 int run_study_verb(const Arguments& arguments) {
+  const std::unique_ptr<Link> link = other_ranks(arguments);
+  if (link != nullptr && link->rank() > 0) {
+    const int own_threads = arguments.has("threads") ? thread_count(arguments) : link->cores();
+    studies::train_for_store(*link, {own_threads, &engine::kernels()}, [&] { return read_study_request(arguments); });
+    return 0;
+  }
+  std::optional<studies::StoreRank> ranks;
+  if (link != nullptr) {
+    ranks.emplace(*link);
+  }
   const studies::StudyRequest request = read_study_request(arguments);
-  const int threads = thread_count(arguments);
+  const int threads = link != nullptr && !arguments.has("threads") ? link->cores() : thread_count(arguments);
   const std::vector<std::string>& files = arguments.words("networks");
+  if (link != nullptr && !files.empty()) {
+    throw ConfigError("networks: files are judged by one process; start it without mpirun");
+  }
   studies::StudyInWork work = while_planning([&] {
     return studies::StudyInWork(request, {threads, &engine::kernels()}, files);
   });
@@ -149,7 +182,7 @@ int run_study_verb(const Arguments& arguments) {
     fmt::print("{}\n", work.changes());
   }
   if (files.empty()) {
-    carry_out(work, threads);
+    carry_out(work, threads, ranks ? &*ranks : nullptr);
   } else {
     work.execute();
     fmt::print("{}\n", work.batch().remark());

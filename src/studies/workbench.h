@@ -52,6 +52,8 @@ class StudyInWork {
   Store& store() { return *store_; }
   // Where the folder held the study in another form: what differs, and what becomes of the runs; otherwise empty.
   const std::string& changes() const { return changes_; }
+  // What `modlab study status` says of this process besides.
+  void note_who_trains(const std::string& what) { lock_->note(what); }
   // How many runs the study has, or the part of it that is run.
   std::size_t planned() const { return planned_; }
   // What is still to do: nothing, one batch, or what is left of it after execute() was stopped.
