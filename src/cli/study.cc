@@ -6,11 +6,13 @@
 #include "cli/planning_note.h"
 #include "cli/progress_bar.h"
 #include "cli/study_parts.h"
+#include "cli/study_submit.h"
 #include "cli/study_text.h"
 #include "cli/terminal.h"
 #include "cli/threads.h"
 #include "cli/verbs.h"
 #include "core/errors.h"
+#include "core/interrupt_note.h"
 #include "core/mpi_launch.h"
 #include "core/text.h"
 #include "studies/ranks/ranks.h"
@@ -26,6 +28,10 @@ const std::vector<Option>& study_options() {
       {"threads", Arity::kOne, "N", "threads to train on; default: all cores", {}},
       {"mpi", Arity::kFlag, "", "with run, under mpirun: all ranks train; several ranks do so without being asked", {}},
       {"shard", Arity::kOne, "3/16", "with run: the third of sixteen parts, into a folder of its own", {}},
+      {"slurm", Arity::kFlag, "", "with submit: for a cluster with Slurm", {}},
+      {"shards", Arity::kOne, "N", "with submit: into how many jobs; default: of half an hour each", {}},
+      {"partition", Arity::kOne, "NAME", "with submit: of the cluster", {}},
+      {"run", Arity::kFlag, "", "with submit: give the jobs to sbatch at once", {}},
       {"networks",
        Arity::kMany,
        "FILES",
@@ -48,7 +54,8 @@ void print_study_help() {
       "  modlab study run boolean --preset paper --shard 3/16      # a sixteenth of it, on any machine\n"
       "  mpirun -n 8 modlab study run boolean --preset paper       # eight processes, one store\n"
       "  modlab study merge results/boolean-paper results/boolean-paper-shard*\n"
-      "  modlab study status results/boolean-paper-shard*\n\n"
+      "  modlab study status results/boolean-paper-shard*\n"
+      "  modlab study submit boolean --preset paper --slurm        # array jobs and their merge, for a cluster\n\n"
       "A study is a YAML file; studies/README.md shows its form. Words of the form setting=values replace what the\n"
       "file says; keep=results|curves|best|all, ties=loss|updates|first, snapshot=best|last and series=NAME,... work\n"
       "too. Running a study again trains only what is missing.\n\n{}",
@@ -158,7 +165,10 @@ int run_study_verb(const Arguments& arguments) {
   const std::unique_ptr<Link> link = other_ranks(arguments);
   if (link != nullptr && link->rank() > 0) {
     const int own_threads = arguments.has("threads") ? thread_count(arguments) : link->cores();
-    studies::train_for_store(*link, {own_threads, &engine::kernels()}, [&] { return read_study_request(arguments); });
+    const InterruptNote interrupts;
+    studies::train_for_store(
+        *link, {own_threads, &engine::kernels()}, [&] { return read_study_request(arguments); },
+        [&] { return interrupts.arrived(); });
     return 0;
   }
   std::optional<studies::StoreRank> ranks;
@@ -247,10 +257,13 @@ int run_study(std::span<const std::string> words) {
   if (what == "merge") {
     return merge_studies(arguments);
   }
-  const std::vector<std::string> known = {"list", "show", "run", "status", "merge"};
+  if (what == "submit") {
+    return submit_study(arguments, read_study_request(arguments));
+  }
+  const std::vector<std::string> known = {"list", "show", "run", "status", "merge", "submit"};
   const std::string nearest = did_you_mean(what, known);
   throw ConfigError(fmt::format("modlab study has no '{}'{}", what,
-                                nearest.empty() ? "; it has list, show, run, status and merge" : nearest));
+                                nearest.empty() ? "; it has list, show, run, status, merge and submit" : nearest));
 }
 
 }  // namespace modlab::cli

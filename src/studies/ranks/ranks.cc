@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "core/errors.h"
-#include "core/interrupt_note.h"
 #include "core/sha256.h"
 #include "core/text.h"
 #include "studies/ranks/crew.h"
@@ -351,7 +350,7 @@ class TrainingRank {
   TrainingRank(const TrainingRank&) = delete;
   TrainingRank& operator=(const TrainingRank&) = delete;
 
-  void serve(const InterruptNote& interrupts) {
+  void serve(const std::function<bool()>& is_interrupted) {
     while (true) {
       const bool is_done = crew_->is_done();  // before the results are looked at: there are no more then
       for (std::string& result : mailbox_.take_results()) {
@@ -366,7 +365,7 @@ class TrainingRank {
       while (const std::optional<Link::Message> message = link_.receive()) {
         take(*message);
       }
-      if (interrupts.arrived()) {
+      if (is_interrupted()) {
         mailbox_.end(true);
         crew_->stop();
       }
@@ -411,8 +410,8 @@ class TrainingRank {
 };
 
 // Rank 0 says so itself, once it has heard why; it must not find this one gone before.
-void wait_to_be_sent_home(Link& link, bool& is_sent_home, const InterruptNote& interrupts) {
-  while (!is_sent_home && !interrupts.arrived()) {
+void wait_to_be_sent_home(Link& link, bool& is_sent_home, const std::function<bool()>& is_interrupted) {
+  while (!is_sent_home && !is_interrupted()) {
     if (const std::optional<Link::Message> message = link.receive()) {
       is_sent_home = message->bytes.front() == kEnd;
     } else {
@@ -424,15 +423,14 @@ void wait_to_be_sent_home(Link& link, bool& is_sent_home, const InterruptNote& i
 }  // namespace
 
 void train_for_store(Link& link, const experiments::Resources& resources,
-                     const std::function<StudyRequest()>& make_request) {
-  const InterruptNote interrupts;
+                     const std::function<StudyRequest()>& make_request, const std::function<bool()>& is_interrupted) {
   bool is_sent_home = false;
   try {
     const StudyRequest request = make_request();
-    TrainingRank(link, resources, request, is_sent_home).serve(interrupts);
+    TrainingRank(link, resources, request, is_sent_home).serve(is_interrupted);
   } catch (const std::exception& error) {
     link.send(0, with_kind(kFailed, fmt::format("rank {} on {}: {}", link.rank(), host_name(), error.what())));
-    wait_to_be_sent_home(link, is_sent_home, interrupts);
+    wait_to_be_sent_home(link, is_sent_home, is_interrupted);
   }
   link.send(0, with_kind(kLeft));
   link.close();

@@ -68,8 +68,8 @@ class StoreRank {
 };
 
 // Any other rank: trains what it is given until it is sent home. `make_request` plans the study as rank 0 does; what it
-// throws is said there. Nothing is printed.
+// throws is said there. Nothing is printed. It also ends when `is_interrupted`.
 void train_for_store(Link& link, const experiments::Resources& resources,
-                     const std::function<StudyRequest()>& make_request);
+                     const std::function<StudyRequest()>& make_request, const std::function<bool()>& is_interrupted);
 
 }  // namespace modlab::studies
