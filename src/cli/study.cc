@@ -67,9 +67,9 @@ studies::StudyRequest read_study_request(const Arguments& arguments) {
   if (words.size() < 2) {
     throw ConfigError("name a study or its file, such as `modlab study " + words.front() + " boolean`");
   }
-  return studies::make_request(words[1], {words.begin() + 2, words.end()}, arguments.text("preset"),
-                               arguments.text("out"),
-                               arguments.has("shard") ? studies::parse_shard(arguments.text("shard")) : studies::Shard{});
+  return studies::make_request(
+      words[1], {words.begin() + 2, words.end()}, arguments.text("preset"), arguments.text("out"),
+      arguments.has("shard") ? studies::parse_shard(arguments.text("shard")) : studies::Shard{});
 }
 
 // How many runs a preset trains. A run may stand in several series, which only planning shows; a large plan takes

@@ -44,8 +44,8 @@ std::string absent_shards(const std::vector<studies::Shard>& shards) {
     }
     const std::size_t more = absent.size() - std::min(absent.size(), kMostNamed);
     absent.resize(absent.size() - more);
-    texts.push_back(fmt::format("{}{} of {}", join_text(absent, ", "), more > 0 ? fmt::format(" and {} more", more) : "",
-                                count));
+    texts.push_back(
+        fmt::format("{}{} of {}", join_text(absent, ", "), more > 0 ? fmt::format(" and {} more", more) : "", count));
   }
   return join_text(texts, "; ");
 }
@@ -102,10 +102,11 @@ int merge_studies(const Arguments& arguments) {
     shards.push_back(source.shard);
   }
   const std::string absent = absent_shards(shards);
-  fmt::print("\n{}\n{} of {} runs are missing in {}{}; merge again when they are there, or train them with `modlab "
-             "study run` and --out.\n",
-             plan_table(merge->study(), merge->plan(), merge->store().finished()), left, planned, words[1],
-             absent.empty() ? "" : fmt::format(" (not merged: shards {})", absent));
+  fmt::print(
+      "\n{}\n{} of {} runs are missing in {}{}; merge again when they are there, or train them with `modlab "
+      "study run` and --out.\n",
+      plan_table(merge->study(), merge->plan(), merge->store().finished()), left, planned, words[1],
+      absent.empty() ? "" : fmt::format(" (not merged: shards {})", absent));
   return 0;
 }
 
@@ -120,6 +121,8 @@ int show_status_of_parts(const std::vector<std::string>& folders) {
   std::vector<Line> lines;
   studies::RunSet all_finished;
   std::unique_ptr<studies::OpenedStudy> first;
+  std::vector<experiments::Run> runs;     // of the study
+  std::map<int, std::vector<int>> dealt;  // by the number of shards: whose each of them is
   while_planning([&] {
     for (const std::string& folder : folders) {
       studies::Store store = studies::Store::open(folder);
@@ -135,9 +138,16 @@ int show_status_of_parts(const std::vector<std::string>& folders) {
       const studies::RunSet finished = store.finished();
       all_finished.insert(finished.begin(), finished.end());
       Line& line = lines.emplace_back(Line{folder, study.shard, 0, 0, studies::who_trains(folder).value_or("")});
-      for (const std::uint64_t run : studies::run_numbers(first->plan(), study.shard)) {
-        ++line.runs;
-        line.finished += finished.contains(run) ? 1 : 0;
+      const auto [shards, is_new] = dealt.try_emplace(study.shard.count);
+      if (is_new) {
+        runs = studies::missing_runs(first->plan(), {});
+        shards->second = studies::deal_out(runs, study.shard.count);
+      }
+      for (std::size_t run = 0; run < runs.size(); ++run) {
+        if (shards->second[run] == study.shard.number) {
+          ++line.runs;
+          line.finished += finished.contains(runs[run].number) ? 1 : 0;
+        }
       }
     }
     return 0;
@@ -154,9 +164,9 @@ int show_status_of_parts(const std::vector<std::string>& folders) {
   for (const Line& line : lines) {
     fmt::print("{:<{}}  {:>9}  {:>8}  {:>8}  {:>8}  {}\n", line.folder, width, shard_text(line.shard), line.runs,
                line.finished, line.runs - line.finished,
-               !line.who.empty()                 ? line.who
+               !line.who.empty()            ? line.who
                : line.runs == line.finished ? "-"
-                                                 : "nobody");
+                                            : "nobody");
   }
   const std::size_t planned = studies::different_runs(first->plan());
   const std::size_t left = studies::missing_runs(first->plan(), all_finished).size();

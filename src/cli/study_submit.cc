@@ -79,7 +79,8 @@ void submit(const fs::path& folder, int shards) {
                                   outcome.complaint.empty() ? "no reason given" : outcome.complaint, folder.string()));
   }
   constexpr std::size_t kLongestLine = 1000;
-  const std::vector<std::string> jobs = split_text(trim(io::read_file((folder / "jobs.txt").string(), kLongestLine)), ' ');
+  const std::vector<std::string> jobs =
+      split_text(trim(io::read_file((folder / "jobs.txt").string(), kLongestLine)), ' ');
   fmt::print("Submitted: job {} with {} shards, and job {}, which merges them when all have finished.\n", jobs.front(),
              shards, jobs.back());
 }
@@ -107,14 +108,16 @@ int submit_study(const Arguments& arguments, const studies::StudyRequest& reques
   const studies::StudyPlan plan = while_planning([&] { return studies::plan_study(request.study, request.preset); });
   std::vector<experiments::Run> runs = studies::missing_runs(plan, {});
   const std::size_t count = runs.size();
-  const auto parcels = static_cast<int>(std::min<std::size_t>(studies::make_parcels(runs).size(), studies::Shard::kMost));
+  const auto parcels =
+      static_cast<int>(std::min<std::size_t>(studies::make_parcels(runs).size(), studies::Shard::kMost));
   const double before = megabytes_used();
   const double seconds = while_planning([&] {
     return studies::Batch(std::move(runs), {1, &engine::kernels()}, studies::wanted_for(plan.keep)).estimate_seconds();
   });
-  const int wanted_shards = asked_shards > 0 ? asked_shards
-                                             : static_cast<int>(std::clamp(std::ceil(seconds / threads / kSecondsOfShard),
-                                                                           1.0, 1.0 * kMostShardsUnasked));
+  const int wanted_shards =
+      asked_shards > 0
+          ? asked_shards
+          : static_cast<int>(std::clamp(std::ceil(seconds / threads / kSecondsOfShard), 1.0, 1.0 * kMostShardsUnasked));
   studies::SlurmJobs jobs;
   jobs.shards = std::min(wanted_shards, parcels);
   jobs.threads = threads;
@@ -135,8 +138,8 @@ int submit_study(const Arguments& arguments, const studies::StudyRequest& reques
   jobs.megabytes = static_cast<long>(std::ceil(kSpare * (before + work * threads) + kMegabytesBesides));
   jobs.merge_minutes = static_cast<long>(std::ceil(static_cast<double>(count) / kMergedASecond / 60)) + kMinutesBesides;
   constexpr double kBytesOfFindings = 4000;  // of a run: its plan, its numbers, what is chosen
-  jobs.merge_megabytes =
-      static_cast<long>(std::ceil(kSpare * before + static_cast<double>(count) * kBytesOfFindings / 1e6 + kMegabytesBesides));
+  jobs.merge_megabytes = static_cast<long>(
+      std::ceil(kSpare * before + static_cast<double>(count) * kBytesOfFindings / 1e6 + kMegabytesBesides));
   jobs.partition = arguments.text("partition");
 
   const studies::SlurmScripts scripts = studies::slurm_scripts(jobs);
@@ -144,9 +147,10 @@ int submit_study(const Arguments& arguments, const studies::StudyRequest& reques
   io::write_file((scripts_folder / "array.sh").string(), scripts.array);
   io::write_file((scripts_folder / "merge.sh").string(), scripts.merge);
   io::write_file((scripts_folder / "submit.sh").string(), scripts.submit);
-  fmt::print("{} runs as {} shard{} of about {} on {} core{} like those here; jobs ask for {} minutes and {} MB each.\n",
-             count, jobs.shards, jobs.shards == 1 ? "" : "s", duration_text(of_shard), threads, threads == 1 ? "" : "s",
-             jobs.minutes, jobs.megabytes);
+  fmt::print(
+      "{} runs as {} shard{} of about {} on {} core{} like those here; jobs ask for {} minutes and {} MB each.\n",
+      count, jobs.shards, jobs.shards == 1 ? "" : "s", duration_text(of_shard), threads, threads == 1 ? "" : "s",
+      jobs.minutes, jobs.megabytes);
   fmt::print("Scripts: {}/array.sh, merge.sh and submit.sh\n", scripts_folder.string());
   if (arguments.has("run")) {
     submit(scripts_folder, jobs.shards);

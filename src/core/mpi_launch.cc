@@ -31,7 +31,8 @@ std::optional<int> launched_ranks() {
 
 std::unique_ptr<Link> open_mpi_link() {
   if (!launched_ranks()) {
-    throw ConfigError("mpi: no launcher has started this process; start it with one, as in `mpirun -n 8 modlab study run NAME`");
+    throw ConfigError(
+        "mpi: no launcher has started this process; start it with one, as in `mpirun -n 8 modlab study run NAME`");
   }
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);

@@ -86,7 +86,8 @@ class MpiLink : public Link {
     std::vector<cpu_set_t> all(static_cast<std::size_t>(ranks));
     MPI_Allgather(&own, sizeof(own), MPI_BYTE, all.data(), sizeof(own), MPI_BYTE, machine);
     MPI_Comm_free(&machine);
-    const auto sharing = std::ranges::count_if(all, [&](const cpu_set_t& other) { return CPU_EQUAL(&own, &other) != 0; });
+    const auto sharing =
+        std::ranges::count_if(all, [&](const cpu_set_t& other) { return CPU_EQUAL(&own, &other) != 0; });
     return std::max(1, CPU_COUNT(&own) / static_cast<int>(sharing));
   }
 

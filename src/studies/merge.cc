@@ -42,8 +42,8 @@ StudyMerge::StudyMerge(const std::string& folder, const std::vector<std::string>
     if (is_same_folder(source, folder)) {
       throw ConfigError(fmt::format("{} cannot be merged into itself; name another folder for the result", source));
     }
-    const auto before = std::ranges::find_if(
-        sources_, [&](const Source& other) { return is_same_folder(other.folder, source); });
+    const auto before =
+        std::ranges::find_if(sources_, [&](const Source& other) { return is_same_folder(other.folder, source); });
     if (before == sources_.end()) {
       sources_.push_back({source, {}, {}});
     }
@@ -130,8 +130,8 @@ void StudyMerge::check_fits(Store& other, const std::string& folder) {
     }
     const std::string difference = study_difference(opened_->study(), ours.preset, study, theirs.preset);
     if (!difference.empty()) {
-      throw ConfigError(fmt::format("the study in {} is not the one in {}: {}; run both with one file", folder, first,
-                                    difference));
+      throw ConfigError(
+          fmt::format("the study in {} is not the one in {}: {}; run both with one file", folder, first, difference));
     }
   }
   try {
@@ -142,9 +142,10 @@ void StudyMerge::check_fits(Store& other, const std::string& folder) {
                                   text.substr(0, text.find("; put it back"))));
   }
   if (holds_given_networks(other) != holds_given_networks(opened_->store())) {
-    throw ConfigError(fmt::format("of {} and {} one holds networks that were trained, the other networks from files; "
-                                  "keep them apart",
-                                  first, folder));
+    throw ConfigError(
+        fmt::format("of {} and {} one holds networks that were trained, the other networks from files; "
+                    "keep them apart",
+                    first, folder));
   }
 }
 
@@ -171,9 +172,10 @@ void StudyMerge::check_equal(const std::string& folder, const std::string& other
     }
     const std::optional<std::uint64_t> number = settings::id_number(here->id);
     if (number && shared.contains(*number) && !here->is_equal(*there)) {
-      throw ConfigError(fmt::format("run {} is not the same in {} and {}: {}; a run's bits follow from its settings, so "
-                                    "one of them is damaged or comes from another version; leave one out",
-                                    here->id, folder, other_folder, here->difference(*there, measures)));
+      throw ConfigError(
+          fmt::format("run {} is not the same in {} and {}: {}; a run's bits follow from its settings, so "
+                      "one of them is damaged or comes from another version; leave one out",
+                      here->id, folder, other_folder, here->difference(*there, measures)));
     }
     here = left.next();
     there = right.next();

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 namespace modlab::studies {
 namespace {
@@ -13,9 +14,8 @@ using experiments::Run;
 // Runs that differ in free settings alone.
 struct Shape {
   const experiments::Experiment* kind = nullptr;
-  std::vector<std::vector<std::uint32_t>> shares;         // runs that share their work
-  std::vector<double> efforts;                            // of each of those
-  std::unordered_map<std::uint64_t, std::size_t> places;  // in `shares`, by Experiment::share_key
+  std::vector<std::vector<std::uint32_t>> shares;  // runs that share their work
+  std::vector<double> efforts;                     // of each of those
 };
 
 std::string shape_key(const Run& run) {
@@ -40,24 +40,29 @@ std::vector<Parcel> make_parcels(std::span<const Run> runs) {
   std::map<std::string, std::size_t> shape_of_key;
   // Runs that share a row differ in splits and seeds alone: each row is looked at once.
   std::unordered_map<const settings::Values::Row*, Known> known;
+  // Shape and place of what runs share, by Experiment::share_key.
+  std::map<const experiments::Experiment*, std::unordered_map<std::uint64_t, std::pair<std::size_t, std::size_t>>>
+      shared;
   for (std::uint32_t at = 0; at < runs.size(); ++at) {
     const Run& run = runs[at];
     auto found = known.find(run.values.row());
     if (found == known.end()) {
       const auto [entry, is_new] = shape_of_key.emplace(shape_key(run), shapes.size());
       if (is_new) {
-        shapes.push_back({run.kind, {}, {}, {}});
+        shapes.push_back({run.kind, {}, {}});
       }
       found = known.emplace(run.values.row(), Known{entry->second, run.kind->effort(run)}).first;
     }
-    Shape& shape = shapes[found->second.shape];
-    const auto [place, is_new] = shape.places.emplace(run.kind->share_key(run), shape.shares.size());
+    const std::size_t own = found->second.shape;
+    const auto [place, is_new] = shared[run.kind].try_emplace(run.kind->share_key(run), own, shapes[own].shares.size());
+    Shape& shape = shapes[place->second.first];
     if (is_new) {
       shape.shares.emplace_back();
       shape.efforts.push_back(0);
     }
-    shape.shares[place->second].push_back(at);
-    shape.efforts[place->second] = std::max(shape.efforts[place->second], found->second.effort);
+    shape.shares[place->second.second].push_back(at);
+    double& effort = shape.efforts[place->second.second];
+    effort = std::max(effort, found->second.effort);
   }
 
   std::vector<Parcel> parcels;

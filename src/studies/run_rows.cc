@@ -22,9 +22,8 @@ std::string where(const std::string& column, const std::string& only) {
 }
 
 bool are_equal(const std::vector<double>& left, const std::vector<double>& right) {
-  return std::ranges::equal(left, right, [](double one, double other) {
-    return one == other || (std::isnan(one) && std::isnan(other));
-  });
+  return std::ranges::equal(
+      left, right, [](double one, double other) { return one == other || (std::isnan(one) && std::isnan(other)); });
 }
 
 }  // namespace
@@ -79,8 +78,8 @@ RunRowsReader::RunRowsReader(io::Database& database, const std::vector<std::stri
                                          where("id", only)))),
       results_(database.prepare(fmt::format("SELECT run, snapshot{} FROM results{} ORDER BY run, snapshot",
                                             columns_of(measures, own), where("run", only)))),
-      blobs_(database.prepare(
-          fmt::format("SELECT run, name, data FROM blobs{} ORDER BY run, name", where("run", only)))),
+      blobs_(
+          database.prepare(fmt::format("SELECT run, name, data FROM blobs{} ORDER BY run, name", where("run", only)))),
       measures_(measures.size()),
       only_(only) {
   if (!only_.empty()) {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <functional>
 #include <optional>
 #include <queue>
@@ -26,36 +25,44 @@ Shard parse_shard(const std::string& text) {
     throw ConfigError(fmt::format("shard: a study has 1 to {} shards, not {}", Shard::kMost, *count));
   }
   if (*number < 1 || *number > *count) {
-    throw ConfigError(fmt::format("shard: {} shards are counted from 1 to {}, and {} is none of them", *count, *count,
-                                  *number));
+    throw ConfigError(
+        fmt::format("shard: {} shards are counted from 1 to {}, and {} is none of them", *count, *count, *number));
   }
   return {static_cast<int>(*number), static_cast<int>(*count)};
+}
+
+std::vector<int> deal_out(std::span<const experiments::Run> runs, int count) {
+  std::vector<int> shards(runs.size(), 1);
+  if (count == 1) {
+    return shards;
+  }
+  // Each parcel, the largest first, goes to the shard that has the least so far.
+  using Load = std::pair<double, int>;  // effort, number of the shard
+  std::priority_queue<Load, std::vector<Load>, std::greater<>> loads;
+  for (int number = 1; number <= count; ++number) {
+    loads.emplace(0.0, number);
+  }
+  for (const Parcel& parcel : make_parcels(runs)) {
+    const auto [load, number] = loads.top();
+    loads.pop();
+    loads.emplace(load + parcel.effort, number);
+    for (const std::uint32_t run : parcel.runs) {
+      shards[run] = number;
+    }
+  }
+  return shards;
 }
 
 std::vector<experiments::Run> runs_of(const Shard& shard, std::vector<experiments::Run> runs) {
   if (shard.is_whole()) {
     return runs;
   }
-  // Each parcel, the largest first, goes to the shard that has the least so far.
-  using Load = std::pair<double, int>;  // effort, number of the shard
-  std::priority_queue<Load, std::vector<Load>, std::greater<>> loads;
-  for (int number = 1; number <= shard.count; ++number) {
-    loads.emplace(0.0, number);
-  }
-  std::vector<std::uint32_t> own;
-  for (const Parcel& parcel : make_parcels(runs)) {
-    const auto [load, number] = loads.top();
-    loads.pop();
-    loads.emplace(load + parcel.effort, number);
-    if (number == shard.number) {
-      own.insert(own.end(), parcel.runs.begin(), parcel.runs.end());
-    }
-  }
-  std::ranges::sort(own);  // in the order of the study
+  const std::vector<int> shards = deal_out(runs, shard.count);
   std::vector<experiments::Run> part;
-  part.reserve(own.size());
-  for (const std::uint32_t at : own) {
-    part.push_back(std::move(runs[at]));
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    if (shards[run] == shard.number) {
+      part.push_back(std::move(runs[run]));
+    }
   }
   return part;
 }

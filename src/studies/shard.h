@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,11 @@ struct Shard {
 // "3/16". Throws ConfigError.
 Shard parse_shard(const std::string& text);
 
-// The part of all different runs of a study: whole parcels, dealt out so that shards have about the same to do. A
-// function of the runs alone: the shards of a study are the same on every machine, and however much of them is done.
+// To which of so many shards each of all different runs of a study belongs: whole parcels, dealt out so that shards
+// have about the same to do. A function of the runs alone: the shards of a study are the same on every machine, and
+// however much of them is done.
+std::vector<int> deal_out(std::span<const experiments::Run> runs, int count);
+// Those of one shard.
 std::vector<experiments::Run> runs_of(const Shard& shard, std::vector<experiments::Run> runs);
 
 }  // namespace modlab::studies

@@ -181,10 +181,13 @@ void Store::check_fits(const StoredStudy& study, const Origin& origin,
         fmt::format("{} holds the study {}; choose another folder for {}", folder(), study_.name, study.name));
   }
   if (study_.shard != study.shard) {
-    const auto words = [](const Shard& shard) { return shard.is_whole() ? "the whole study" : shard.text() + " of it"; };
-    throw ConfigError(fmt::format("{} holds {}; choose another folder for {}, or put finished ones together with "
-                                  "`modlab study merge OUT DIR...`",
-                                  folder(), words(study_.shard), words(study.shard)));
+    const auto words = [](const Shard& shard) {
+      return shard.is_whole() ? "the whole study" : shard.text() + " of it";
+    };
+    throw ConfigError(
+        fmt::format("{} holds {}; choose another folder for {}, or put finished ones together with "
+                    "`modlab study merge OUT DIR...`",
+                    folder(), words(study_.shard), words(study.shard)));
   }
   const std::vector<Origin> there = version() < kFirstReadAsItIs ? older_origins(database_) : origins();
   const auto given = std::ranges::find_if(there, [](const Origin& each) { return !each.networks.empty(); });

@@ -36,8 +36,8 @@ struct StoredStudy {
 
 // Where runs come from.
 struct Origin {
-  std::string machine;   // that trained them
-  std::string networks;  // files that they were read from, where they were not trained; otherwise empty
+  std::string machine;       // that trained them
+  std::string networks;      // files that they were read from, where they were not trained; otherwise empty
   std::string version = {};  // of modlab; empty: this one
 };
 

@@ -76,8 +76,8 @@ Shard read_shard(io::Database& database, const std::string& source) {
       }
     }
   }
-  throw FormatError(
-      fmt::format("{}: does not say which part of its study it has; the store is damaged, restore it from a copy", source));
+  throw FormatError(fmt::format(
+      "{}: does not say which part of its study it has; the store is damaged, restore it from a copy", source));
 }
 
 void make_tables(io::Database& database) {

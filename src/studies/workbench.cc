@@ -64,8 +64,8 @@ tasks::NamedTasks tasks_of(const Study& study, const std::string& preset) {
 }
 
 StoredStudy stored_form(const StudyRequest& request) {
-  return {request.study.name, request.study.text,      request.study.source,
-          request.preset,     request.overrides, request.shard};
+  return {request.study.name, request.study.text, request.study.source,
+          request.preset,     request.overrides,  request.shard};
 }
 
 Study study_in(Store& store) {
@@ -138,10 +138,10 @@ StudyRequest make_request(const std::string& name_or_path, const std::vector<std
   } else {
     check_overrides(request.study, overrides);
   }
-  request.folder = !folder.empty() ? folder
-                                   : "results/" + request.study.name +
-                                         (request.preset.empty() ? "" : "-" + request.preset) +
-                                         (shard.is_whole() ? "" : "-" + shard.file_text());
+  request.folder = !folder.empty()
+                       ? folder
+                       : "results/" + request.study.name + (request.preset.empty() ? "" : "-" + request.preset) +
+                             (shard.is_whole() ? "" : "-" + shard.file_text());
   return request;
 }
 

@@ -96,7 +96,8 @@ TEST_F(Mpi, MistakesAreSaidOnce) {
 TEST_F(Mpi, WithoutItsLibraryTheProgramSaysHowToGetIt) {
   std::filesystem::copy_file(MODLAB_PROGRAM, folder_.file("modlab"));
   const Outcome outcome = Process({folder_.file("modlab"), "study", "run", "small.yaml"}, folder_.path().string(),
-                                  {{"OMPI_COMM_WORLD_SIZE", "2"}}).wait();
+                                  {{"OMPI_COMM_WORLD_SIZE", "2"}})
+                              .wait();
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_NE(outcome.err.find("libmodlab_mpi.so is not there"), std::string::npos) << outcome.err;
   EXPECT_NE(outcome.err.find("./modlab --mpi"), std::string::npos) << outcome.err;

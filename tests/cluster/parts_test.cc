@@ -54,8 +54,9 @@ TEST_F(Parts, StatusOfAllIsOneTable) {
   io::Database(store("results/small-shard3of4"), io::Database::Mode::kWrite)
       .execute("DELETE FROM results WHERE run IN (SELECT id FROM runs LIMIT 16)");
   const std::string status = output(words_of("study status results/small-shard1of4 results/small-shard3of4"));
-  EXPECT_NE(status.find("results/small-shard1of4        1/4       216       216         0  -"), std::string::npos) << status;
-  EXPECT_NE(status.find("results/small-shard3of4        3/4       216       200        16  nobody"), std::string::npos)
+  EXPECT_NE(status.find("results/small-shard1of4        1/4       224       224         0  -"), std::string::npos)
+      << status;
+  EXPECT_NE(status.find("results/small-shard3of4        3/4       208       192        16  nobody"), std::string::npos)
       << status;
   EXPECT_NE(status.find("448 of 864 runs are left; not among these folders: shards 2, 4 of 4."), std::string::npos)
       << status;
@@ -94,7 +95,8 @@ TEST_F(Parts, WhatDoesNotFitIsNotMerged) {
   folder_.write("other.yaml", text.replace(text.find("name: small"), 11, "name: other"));
   output(words_of("study run other.yaml --threads 2 --shard 2/4 --out other"));
   expect_refused("study merge out one other", {"one holds the study small and other the study other"});
-  folder_.write("changed.yaml", text.replace(text.find("name: other"), 11, "name: small").replace(text.find("300"), 3, "200"));
+  folder_.write("changed.yaml",
+                text.replace(text.find("name: other"), 11, "name: small").replace(text.find("300"), 3, "200"));
   output(words_of("study run changed.yaml --threads 2 --shard 2/4 --out changed"));
   expect_refused("study merge out one changed", {"the study in changed is not the one in one"});
   expect_refused("study status one other", {"name folders of one study"});
@@ -118,10 +120,12 @@ TEST_F(Parts, ARunThatDiffersInItsBitsIsRefused) {
     EXPECT_TRUE(row.step());
     return std::string(row.text(0));
   }();
-  spoil("same", "UPDATE results SET test_accuracy = test_accuracy + 1e-12 WHERE snapshot = 'last' AND run = '" + id + "'");
+  spoil("same",
+        "UPDATE results SET test_accuracy = test_accuracy + 1e-12 WHERE snapshot = 'last' AND run = '" + id + "'");
   expect_refused("study merge out one same", {"run " + id + " is not the same in one and same", "test_accuracy"});
   expect_refused("study merge merged same", {"run " + id + " is not the same in merged and same"});
-  spoil("one", "UPDATE results SET test_accuracy = test_accuracy + 1e-12 WHERE snapshot = 'last' AND run = '" + id + "'");
+  spoil("one",
+        "UPDATE results SET test_accuracy = test_accuracy + 1e-12 WHERE snapshot = 'last' AND run = '" + id + "'");
   spoil("one", "UPDATE blobs SET data = zeroblob(4) WHERE name = 'curve' AND run = '" + id + "'");
   expect_refused("study merge out one same", {"run " + id, "its curve"});
 }
@@ -175,9 +179,11 @@ TEST_F(Parts, ShardsAndMergesThatAreKilledGoOn) {
 }
 
 TEST_F(Parts, SlurmThatIsNotThere) {
-  const std::map<std::string, std::string> nowhere = {{"PATH", folder_.path().string()}};
   const test::Words before = folder_.names();
-  const Outcome outcome = run(words_of("study submit small.yaml --slurm --run"), nowhere);
+  const Outcome outcome = Process({"/usr/bin/env", "PATH=" + folder_.path().string(), MODLAB_PROGRAM, "study", "submit",
+                                   "small.yaml", "--slurm", "--run"},
+                                  folder_.path().string())
+                              .wait();
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_NE(outcome.err.find("there is no sbatch on this machine"), std::string::npos) << outcome.err;
   EXPECT_EQ(folder_.names(), before);
@@ -186,7 +192,8 @@ TEST_F(Parts, SlurmThatIsNotThere) {
 }
 
 TEST_F(Parts, ScriptsForSlurmRunByHandAreTheStudy) {
-  const std::string said = output(words_of("study submit small.yaml --slurm --shards 2 --partition short --out res seed=0..3"));
+  const std::string said =
+      output(words_of("study submit small.yaml --slurm --shards 2 --partition short --out res seed=0..3"));
   EXPECT_NE(said.find("144 runs as 2 shards"), std::string::npos) << said;
   const std::string array = folder_.read("res/slurm/array.sh");
   for (const char* line : {"#SBATCH --array=1-2\n", "#SBATCH --partition=short\n", "#SBATCH --cpus-per-task=1\n",
@@ -196,8 +203,8 @@ TEST_F(Parts, ScriptsForSlurmRunByHandAreTheStudy) {
   EXPECT_NE(folder_.read("res/slurm/submit.sh").find("afterok"), std::string::npos);
   // What Slurm would do.
   for (const char* task : {"1", "2"}) {
-    const Outcome shard = Process({"/bin/bash", "res/slurm/array.sh"}, folder_.path().string(),
-                                  {{"SLURM_ARRAY_TASK_ID", task}}).wait();
+    const Outcome shard =
+        Process({"/bin/bash", "res/slurm/array.sh"}, folder_.path().string(), {{"SLURM_ARRAY_TASK_ID", task}}).wait();
     EXPECT_EQ(shard.exit_code, 0) << shard.err;
   }
   const Outcome merge = Process({"/bin/bash", "res/slurm/merge.sh"}, folder_.path().string()).wait();

@@ -120,13 +120,18 @@ TEST(Shards, MoreThanThereIsWork) {
 TEST(Shards, AreNamedFromOne) {
   EXPECT_EQ(parse_shard("3/16"), (Shard{3, 16}));
   EXPECT_TRUE(parse_shard("1/1").is_whole());
-  for (const char* text : {"0/16", "17/16", "-1/4", "3", "3/", "/16", "3/16/2", "3/0", "a/b", "1/100001", "", "3/99999999999"}) {
+  for (const char* text :
+       {"0/16", "17/16", "-1/4", "3", "3/", "/16", "3/16/2", "3/0", "a/b", "1/100001", "", "3/99999999999"}) {
     EXPECT_THROW(parse_shard(text), ConfigError) << text;
   }
 }
 
 TEST(Handout, GivesEverythingOnceManyAtFirstAndFewInTheEnd) {
-  const std::vector<experiments::Run> runs = runs_in("boolean", "quick");
+  Choices seeds{"seed", {}};
+  for (int seed = 0; seed < 3000; ++seed) {
+    seeds.values.push_back(std::to_string(seed));
+  }
+  const std::vector<experiments::Run> runs = all_combinations({{"task", {"depth1"}}, {"model", {"modular"}}, seeds});
   Handout handout(runs);
   constexpr int kTakers = 4;
   std::set<std::uint32_t> seen;

@@ -87,7 +87,8 @@ class Ranks : public testing::Test {
     for (int rank = 1; rank < ranks; ++rank) {
       others.emplace_back([this, rank, &of_rank] {
         QueueLink link(queues_, rank);
-        train_for_store(link, {2, &engine::kernels()}, [&] { return of_rank(rank); }, [] { return false; });
+        train_for_store(
+            link, {2, &engine::kernels()}, [&] { return of_rank(rank); }, [] { return false; });
       });
     }
     QueueLink link(queues_, 0);
@@ -152,7 +153,8 @@ TEST_F(Ranks, FindWhatOneProcessFinds) {
 TEST_F(Ranks, GoOnWhereTheyWereStopped) {
   train_alone("alone");
   const StudyRequest own = request("together");
-  train(3, own, [&](int) { return own; }, [](StoreRank& rank) { rank.stop(); });
+  train(
+      3, own, [&](int) { return own; }, [](StoreRank& rank) { rank.stop(); });
   EXPECT_GT(left_, 0U);
   EXPECT_EQ(queues_->closed, 3);
   train(2, own, [&](int) { return own; });
@@ -198,7 +200,8 @@ TEST_F(Ranks, AreSentHomeIfTheFirstCannotPlan) {
   queues_->of.resize(2);
   std::jthread other([&] {
     QueueLink link(queues_, 1);
-    train_for_store(link, {1, &engine::kernels()}, [&] { return own; }, [] { return false; });
+    train_for_store(
+        link, {1, &engine::kernels()}, [&] { return own; }, [] { return false; });
   });
   QueueLink link(queues_, 0);
   { const StoreRank rank(link); }

@@ -61,7 +61,7 @@ class StoreRank {
   StudyInWork* work_ = nullptr;
   std::string fingerprint_;
   std::optional<Handout> handout_;
-  int takers_ = 0;  // threads of all ranks that have said so
+  int takers_ = 0;                                                         // threads of all ranks that have said so
   std::map<std::int64_t, std::vector<experiments::FinishedRun>> arrived_;  // by origin; not committed yet
   std::string failure_;
   std::atomic<bool> stopped_{false};
