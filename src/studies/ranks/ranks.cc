@@ -34,10 +34,22 @@ constexpr char kWork = 'W';      // from rank 0: runs to carry out
 constexpr char kNoMore = 'N';    // from rank 0: everything is handed out
 constexpr char kEnd = 'E';       // from rank 0: stop at once
 
-// MPI waits by looking all the time, which would take a core from training. So this does not wait but looks, at these
-// distances: while an answer is expected, and otherwise.
-constexpr auto kSoon = 100us;
-constexpr auto kLater = 500us;
+// MPI waits by looking all the time, which would take a core from training. So this looks now and then: soon after
+// something has happened, later and later while nothing does. A look costs some thirty microseconds.
+class Pause {
+ public:
+  void wait(bool has_news) {
+    pause_ = has_news ? kShortest : std::min(2 * pause_, kLongest);
+    std::this_thread::sleep_for(pause_);
+  }
+
+ private:
+  static constexpr std::chrono::microseconds kShortest = 100us;
+  static constexpr std::chrono::microseconds kLongest = 4ms;
+  std::chrono::microseconds pause_ = kShortest;
+};
+// A rank asks before it has nothing to do: so many pieces of work lie ready.
+constexpr int kInReserve = 1;
 // One transaction takes at most so many runs of what has arrived meanwhile.
 constexpr std::size_t kRunsOfCommit = 1000;
 // Ranks end what they are at within a moment. One that does not is not waited for.
@@ -114,8 +126,9 @@ void StoreRank::execute(const experiments::Resources& resources) {
         }
       });
   bool is_ending = false;
+  Pause pause;
   while (!crew.is_done() || !all_left()) {
-    const bool was_idle = !take_messages();
+    const bool has_news = take_messages();
     takers = takers_;
     if (!is_ending && (stopped_ || !failure_.empty())) {
       is_ending = true;
@@ -126,9 +139,7 @@ void StoreRank::execute(const experiments::Resources& resources) {
       wait_until_all_left(kPatienceInTheEnd);
       break;
     }
-    if (was_idle) {
-      std::this_thread::sleep_for(kLater);
-    }
+    pause.wait(has_news);
     if (crew.is_done() && !is_ending) {
       try {
         crew.rethrow();
@@ -242,10 +253,9 @@ void StoreRank::tell_all_to_end() {
 
 void StoreRank::wait_until_all_left(std::chrono::seconds most) {
   const auto end = std::chrono::steady_clock::now() + most;
+  Pause pause;
   while (!all_left() && std::chrono::steady_clock::now() < end) {
-    if (!take_messages()) {
-      std::this_thread::sleep_for(kSoon);
-    }
+    pause.wait(take_messages());
   }
 }
 
@@ -300,10 +310,10 @@ class Mailbox {
     const std::lock_guard lock(mutex_);
     return has_ended_;
   }
-  // Threads that nothing is here for.
+  // Threads that nothing is here for; negative where there is more than they need.
   int idle() {
     const std::lock_guard lock(mutex_);
-    return has_ended_ ? 0 : waiting_ - static_cast<int>(work_.size());
+    return waiting_ - static_cast<int>(work_.size());
   }
 
   void put_result(std::string bytes) {
@@ -351,6 +361,7 @@ class TrainingRank {
   TrainingRank& operator=(const TrainingRank&) = delete;
 
   void serve(const std::function<bool()>& is_interrupted) {
+    Pause pause;
     while (true) {
       const bool is_done = crew_->is_done();  // before the results are looked at: there are no more then
       for (std::string& result : mailbox_.take_results()) {
@@ -359,17 +370,20 @@ class TrainingRank {
       if (is_done) {
         break;
       }
-      for (; asked_ < mailbox_.idle(); ++asked_) {
+      const int idle = mailbox_.idle();
+      for (; !mailbox_.has_ended() && asked_ < idle + kInReserve; ++asked_) {
         link_.send(0, with_kind(kAsk));
       }
+      bool has_news = idle > 0;
       while (const std::optional<Link::Message> message = link_.receive()) {
         take(*message);
+        has_news = true;
       }
       if (is_interrupted()) {
         mailbox_.end(true);
         crew_->stop();
       }
-      std::this_thread::sleep_for(asked_ > 0 ? kSoon : kLater);
+      pause.wait(has_news);
     }
     crew_->rethrow();
   }
@@ -411,12 +425,11 @@ class TrainingRank {
 
 // Rank 0 says so itself, once it has heard why; it must not find this one gone before.
 void wait_to_be_sent_home(Link& link, bool& is_sent_home, const std::function<bool()>& is_interrupted) {
+  Pause pause;
   while (!is_sent_home && !is_interrupted()) {
-    if (const std::optional<Link::Message> message = link.receive()) {
-      is_sent_home = message->bytes.front() == kEnd;
-    } else {
-      std::this_thread::sleep_for(kLater);
-    }
+    const std::optional<Link::Message> message = link.receive();
+    is_sent_home = message && message->bytes.front() == kEnd;
+    pause.wait(message.has_value());
   }
 }
 
