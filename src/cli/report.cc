@@ -62,6 +62,9 @@ int run_report(std::span<const std::string> words) {
   const std::string path = arguments.text("out", (std::filesystem::path(folder) / "report.html").string());
   io::write_file(path, report::page(report::report_data(opened.findings(), claims, opened.store())));
   fmt::print("{}\n", path);
+  if (const studies::Shard& shard = opened.store().study().shard; !shard.is_whole()) {
+    fmt::print("This is {} of the study; its findings are those of `modlab study merge OUT DIR...`.\n", shard.text());
+  }
   return 0;
 }
 

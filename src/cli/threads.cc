@@ -1,6 +1,7 @@
 #include "cli/threads.h"
 
 #include <fmt/format.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <optional>
@@ -18,7 +19,12 @@ constexpr int kMaxThreads = 1024;
 
 int thread_count(const Arguments& arguments) {
   if (!arguments.has("threads")) {
-    return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    // Of those that a scheduler has given to this process.
+    cpu_set_t own;
+    CPU_ZERO(&own);
+    return std::max(1, ::sched_getaffinity(0, sizeof(own), &own) == 0
+                           ? CPU_COUNT(&own)
+                           : static_cast<int>(std::thread::hardware_concurrency()));
   }
   const std::optional<long long> threads = parse_integer(arguments.text("threads"));
   if (!threads || *threads < 1 || *threads > kMaxThreads) {

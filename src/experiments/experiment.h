@@ -136,6 +136,9 @@ struct TaskFacts {
   std::optional<double> always_zero;  // accuracy, in percent
 };
 
+// What Experiment::side_by_side() is of networks in lanes: as many as the widest target has, which all others divide.
+inline constexpr int kMostLanes = 16;
+
 class Experiment {
  public:
   virtual ~Experiment() = default;
@@ -177,6 +180,12 @@ class Experiment {
   virtual const std::map<std::string, nlohmann::json>& name_defaults() const = 0;
   // Runs with equal keys share most of their work.
   virtual std::uint64_t share_key(const Run& run) const { return run.number; }
+  // So many runs that differ in free settings alone (Setting::is_free) are trained at once, and take about as long as
+  // one of them.
+  virtual int side_by_side() const { return 1; }
+  // How much work a run is, compared with others: roughly its floating-point operations. Follows from the settings
+  // alone, so that all machines agree on how to divide a study; runs that differ in splits and seeds alone are alike.
+  virtual double effort(const Run& /*run*/) const { return 1; }
 
   virtual std::unique_ptr<Work> prepare(std::span<const Run> runs, const Resources& resources,
                                         const Wanted& wanted) const = 0;

@@ -106,6 +106,7 @@ ordered_json overview_json(const Findings& findings, studies::Store& store) {
                                      : fmt::format("networks of {}, judged only", join_text(networks, ", "));
   json["given"] = !networks.empty();
   json["overrides"] = store.study().overrides;
+  json["shard"] = store.study().shard.is_whole() ? "" : store.study().shard.text();
   json["missing"] = ordered_json::array();
   json["series"] = ordered_json::array();
   for (std::size_t series = 0; series < counts.size(); ++series) {

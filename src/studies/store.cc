@@ -134,10 +134,16 @@ Store Store::open_or_create(const std::string& folder, const StoredStudy& study,
   if (plan != nullptr) {
     write_grid(store.database_, *plan, is_same);
   }
-  store.origin_ = add_origin(store.database_, origin.machine, MODLAB_VERSION, origin.networks);
+  store.origin_ = store.number_of(origin);
   store.make_views();
   transaction.commit();
   return store;
+}
+
+std::int64_t Store::number_of(const Origin& origin) {
+  const std::lock_guard lock(*mutex_);
+  return add_origin(database_, origin.machine, origin.version.empty() ? MODLAB_VERSION : origin.version,
+                    origin.networks);
 }
 
 std::string Store::folder() const { return std::filesystem::path(path_).parent_path().string(); }
@@ -174,6 +180,15 @@ void Store::check_fits(const StoredStudy& study, const Origin& origin,
     throw ConfigError(
         fmt::format("{} holds the study {}; choose another folder for {}", folder(), study_.name, study.name));
   }
+  if (study_.shard != study.shard) {
+    const auto words = [](const Shard& shard) {
+      return shard.is_whole() ? "the whole study" : shard.text() + " of it";
+    };
+    throw ConfigError(
+        fmt::format("{} holds {}; choose another folder for {}, or put finished ones together with "
+                    "`modlab study merge OUT DIR...`",
+                    folder(), words(study_.shard), words(study.shard)));
+  }
   const std::vector<Origin> there = version() < kFirstReadAsItIs ? older_origins(database_) : origins();
   const auto given = std::ranges::find_if(there, [](const Origin& each) { return !each.networks.empty(); });
   if (given != there.end() && origin.networks.empty()) {
@@ -203,6 +218,7 @@ void Store::write_study(const StoredStudy& study) {
   io::Statement insert = database_.prepare("INSERT INTO study VALUES (?, ?, ?, ?, ?)");
   const std::string overrides = nlohmann::json(study.overrides).dump();
   insert.bind(1, study.name).bind(2, study.text).bind(3, study.source).bind(4, study.preset).bind(5, overrides).run();
+  write_shard(database_, study.shard);
   study_ = study;
 }
 
@@ -224,6 +240,7 @@ void Store::read_study() {
       }
     }
   }
+  study_.shard = read_shard(database_, path_);
 }
 
 void Store::write_task(const experiments::TaskFacts& task) {
@@ -325,7 +342,9 @@ std::vector<std::string> Store::result_columns() {
   return names;
 }
 
-void Store::add(std::span<const FinishedRun> runs) {
+void Store::add(std::span<const FinishedRun> runs) { add(runs, origin_); }
+
+void Store::add(std::span<const FinishedRun> runs, std::int64_t origin) {
   const std::lock_guard lock(*mutex_);
   io::Transaction transaction(database_);
   database_.execute("DELETE FROM chosen_runs");
@@ -333,7 +352,7 @@ void Store::add(std::span<const FinishedRun> runs) {
   std::vector<std::string> columns = result_columns();
   add_measures(database_, runs, columns);
   const bool has_new_settings = add_settings(database_, runs);
-  insert_runs(database_, runs, columns, origin_);
+  insert_runs(database_, runs, columns, origin);
   if (columns.size() != before || has_new_settings) {
     update_views(database_, columns);
   }

@@ -11,6 +11,8 @@
 
 #include "experiments/experiment.h"
 #include "io/sqlite.h"
+#include "studies/run_rows.h"
+#include "studies/shard.h"
 #include "studies/study.h"
 #include "tasks/tasks_at_hand.h"
 
@@ -27,14 +29,16 @@ struct StoredStudy {
   std::string source;  // where it came from, for messages
   std::string preset;
   std::vector<std::string> overrides;
+  Shard shard = {};  // what of it was asked for
 
   friend bool operator==(const StoredStudy&, const StoredStudy&) = default;
 };
 
 // Where runs come from.
 struct Origin {
-  std::string machine;   // that trained them
-  std::string networks;  // files that they were read from, where they were not trained; otherwise empty
+  std::string machine;       // that trained them
+  std::string networks;      // files that they were read from, where they were not trained; otherwise empty
+  std::string version = {};  // of modlab; empty: this one
 };
 
 // A run that selection chose, to stand for its cell on a split.
@@ -101,6 +105,8 @@ class Store {
   RunSet finished();
   // All or none of them. A run that is there already stays as it is. Nothing is chosen any more. From any thread.
   void add(std::span<const experiments::FinishedRun> runs);
+  // The same of runs that another machine has trained: see number_of().
+  void add(std::span<const experiments::FinishedRun> runs, std::int64_t origin);
   // What selection chose in the snapshot under study, when `finished` runs had results; if others have come since then,
   // nothing is chosen.
   void keep_choices(const std::vector<ChosenRun>& chosen, const std::string& snapshot, std::size_t finished);
@@ -117,6 +123,20 @@ class Store {
   // A run by its name, to be carried out again.
   std::optional<experiments::Run> run(const std::string& id);
   std::optional<std::string> blob(const std::string& id, const std::string& name);
+
+  // The number of an origin here; it is there from now on.
+  std::int64_t number_of(const Origin& origin);
+
+  // For merging, in store_rows.cc: what it has of its runs, unread.
+  std::int64_t schema() { return version(); }
+  std::vector<std::string> measures() { return result_columns(); }
+  std::vector<std::string> settings();  // that some run has
+  std::vector<Origin> all_origins();    // by their numbers from 1, also of no runs
+  RunRowsReader rows(const std::vector<std::string>& measures, const std::string& only = "");
+  // Makes room for such runs.
+  void expect(const std::vector<std::string>& measures, const std::vector<std::string>& settings);
+  // Runs that it does not have yet, all or none.
+  void add_rows(std::span<const RunRows> runs, const std::vector<std::string>& measures);
   const std::string& path() const { return path_; }
 
  private:

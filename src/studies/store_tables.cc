@@ -7,6 +7,8 @@
 #include <set>
 #include <unordered_set>
 
+#include "core/errors.h"
+
 namespace modlab::studies {
 namespace {
 
@@ -38,7 +40,11 @@ CREATE TABLE chosen_runs (series TEXT NOT NULL, run TEXT NOT NULL, restarts INTE
   PRIMARY KEY (series, run, restarts)) WITHOUT ROWID;
 )";
 
-std::vector<std::string> known_settings(io::Database& database) {
+bool is_ours(const std::string& name) { return experiments::find_setting(name) != nullptr; }
+
+}  // namespace
+
+std::vector<std::string> noted_settings(io::Database& database) {
   std::vector<std::string> names;
   io::Statement rows = database.prepare("SELECT name FROM setting_names ORDER BY rowid");
   while (rows.step()) {
@@ -47,9 +53,32 @@ std::vector<std::string> known_settings(io::Database& database) {
   return names;
 }
 
-bool is_ours(const std::string& name) { return experiments::find_setting(name) != nullptr; }
+void write_shard(io::Database& database, const Shard& shard) {
+  if (shard.is_whole()) {
+    return;
+  }
+  database.execute("CREATE TABLE IF NOT EXISTS shard (number INTEGER NOT NULL, count INTEGER NOT NULL)");
+  database.execute(fmt::format("DELETE FROM shard; INSERT INTO shard VALUES ({}, {})", shard.number, shard.count));
+}
 
-}  // namespace
+Shard read_shard(io::Database& database, const std::string& source) {
+  if (database.integer("SELECT count(*) FROM sqlite_master WHERE name = 'shard'") == 0) {
+    return {};
+  }
+  if (database.integer("SELECT type = 'table' AND sql LIKE 'CREATE TABLE%' FROM sqlite_master WHERE name = 'shard'") ==
+      1) {
+    io::Statement row = database.prepare("SELECT number, count FROM shard");
+    if (row.step()) {
+      const std::int64_t number = row.integer(0);
+      const std::int64_t count = row.integer(1);
+      if (number >= 1 && number <= count && count <= Shard::kMost) {
+        return {static_cast<int>(number), static_cast<int>(count)};
+      }
+    }
+  }
+  throw FormatError(fmt::format(
+      "{}: does not say which part of its study it has; the store is damaged, restore it from a copy", source));
+}
 
 void make_tables(io::Database& database) {
   database.execute(kTables);
@@ -99,6 +128,10 @@ void add_measures(io::Database& database, std::span<const FinishedRun> runs, std
       }
     }
   }
+  add_columns(database, std::move(wanted), columns);
+}
+
+void add_columns(io::Database& database, std::set<std::string> wanted, std::vector<std::string>& columns) {
   for (const std::string& name : columns) {
     wanted.erase(name);
   }
@@ -116,7 +149,6 @@ void add_measures(io::Database& database, std::span<const FinishedRun> runs, std
 
 bool add_settings(io::Database& database, std::span<const FinishedRun> runs) {
   std::unordered_set<const settings::Values::Row*> seen;
-  const std::vector<std::string> known = known_settings(database);
   std::set<std::string> found;
   for (const FinishedRun& run : runs) {
     const settings::Values& values = run.run->values;
@@ -129,17 +161,21 @@ bool add_settings(io::Database& database, std::span<const FinishedRun> runs) {
       }
     }
   }
-  for (const std::string& name : known) {
-    found.erase(name);
+  return note_settings(database, std::move(found));
+}
+
+bool note_settings(io::Database& database, std::set<std::string> names) {
+  for (const std::string& name : noted_settings(database)) {
+    names.erase(name);
   }
   io::Statement insert = database.prepare("INSERT OR IGNORE INTO setting_names VALUES (?)");
   // In the order of the list of settings.
   for (const std::string& name : experiments::setting_names()) {
-    if (found.contains(name)) {
+    if (names.contains(name)) {
       insert.bind(1, name).run();
     }
   }
-  return !found.empty();
+  return !names.empty();
 }
 
 void insert_runs(io::Database& database, std::span<const FinishedRun> runs, const std::vector<std::string>& measures,
@@ -207,7 +243,7 @@ void update_views(io::Database& database, const std::vector<std::string>& measur
   std::string settings_sql;
   std::string names_sql;
   std::string measures_sql;
-  for (const std::string& name : known_settings(database)) {
+  for (const std::string& name : noted_settings(database)) {
     // A name from a file stands in a statement only if it is one of ours.
     if (is_ours(name)) {
       settings_sql += fmt::format(", json_extract(settings, '$.{0}') AS \"{0}\"", name);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,9 +26,20 @@ std::vector<std::string> tables_of(std::int64_t version);
 std::int64_t add_origin(io::Database& database, std::string_view machine, std::string_view version,
                         std::string_view networks);
 
+// Which part of its study the store is to have: a table that only shards have.
+void write_shard(io::Database& database, const Shard& shard);
+// Throws FormatError, naming `source`, for a part that cannot be.
+Shard read_shard(io::Database& database, const std::string& source);
+
 // Gives `results` the columns that these runs have and no run before them; `columns` are those that it has.
 void add_measures(io::Database& database, std::span<const experiments::FinishedRun> runs,
                   std::vector<std::string>& columns);
+
+// The same by name.
+void add_columns(io::Database& database, std::set<std::string> wanted, std::vector<std::string>& columns);
+// Whether some of these settings were not noted before.
+bool note_settings(io::Database& database, std::set<std::string> names);
+std::vector<std::string> noted_settings(io::Database& database);
 
 // Notes the names of the settings that some run has a value for; whether some of them are new. One that another setting
 // stands for is noted where it differs from it.

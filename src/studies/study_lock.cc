@@ -27,7 +27,7 @@ constexpr auto kBetweenTries = std::chrono::milliseconds(20);
 
 std::string lock_path(const std::string& folder) { return (std::filesystem::path(folder) / "study.lock").string(); }
 
-std::string this_process() {
+std::string this_process(const std::string& what) {
   std::array<char, 256> host{};
   ::gethostname(host.data(), host.size() - 1);
   const std::time_t now = std::time(nullptr);
@@ -35,7 +35,8 @@ std::string this_process() {
   ::gmtime_r(&now, &parts);
   std::array<char, 32> since{};
   std::strftime(since.data(), since.size(), "%Y-%m-%d %H:%M UTC", &parts);
-  return fmt::format("process {} on {} (since {})\n", ::getpid(), host.data(), since.data());
+  return fmt::format("process {} on {} ({}since {})\n", ::getpid(), host.data(), what.empty() ? "" : what + ", ",
+                     since.data());
 }
 
 std::string text_of(int file) {
@@ -72,10 +73,14 @@ StudyLock::StudyLock(const std::string& folder) : path_(lock_path(folder)) {
     }
     std::this_thread::sleep_for(kBetweenTries);
   }
+  note("");
+}
+
+void StudyLock::note(const std::string& what) {
   // On a full disk nobody learns who it is, and that is all.
-  const std::string text = this_process();
+  const std::string text = this_process(what);
   [[maybe_unused]] const bool is_written =
-      ::ftruncate(file_, 0) == 0 && ::write(file_, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+      ::ftruncate(file_, 0) == 0 && ::pwrite(file_, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
 }
 
 bool StudyLock::try_to_lock() {

@@ -16,6 +16,9 @@ class StudyLock {
   StudyLock(const StudyLock&) = delete;
   StudyLock& operator=(const StudyLock&) = delete;
 
+  // What else there is to say of who trains: "8 ranks".
+  void note(const std::string& what);
+
  private:
   bool try_to_lock();
 

@@ -198,6 +198,14 @@ void expand(const Patch& patch, const std::vector<Choices>& parameters, const st
 
 }  // namespace
 
+std::vector<std::uint64_t> run_numbers(const StudyPlan& plan, const Shard& shard) {
+  std::vector<std::uint64_t> numbers;
+  for (const Run& run : runs_of(shard, missing_runs(plan, {}))) {
+    numbers.push_back(run.number);
+  }
+  return numbers;
+}
+
 std::vector<std::string> fact_names() {
   std::vector<std::string> names;
   for (const experiments::Experiment* kind : experiments::all()) {

@@ -62,6 +62,9 @@ std::size_t different_runs(const StudyPlan& plan);
 // The runs that are not among `finished`, each once.
 std::vector<experiments::Run> missing_runs(const StudyPlan& plan, const RunSet& finished);
 
+// All different runs of a plan, or of a part of it, by their numbers.
+std::vector<std::uint64_t> run_numbers(const StudyPlan& plan, const Shard& shard);
+
 // Axes that nobody sets, which follow from a run's settings.
 std::vector<std::string> fact_names();
 

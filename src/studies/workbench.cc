@@ -17,19 +17,6 @@
 namespace modlab::studies {
 namespace {
 
-std::string machine_text(const experiments::Resources& resources) {
-  std::string cpu = "unknown processor";
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);) {
-    if (line.starts_with("model name")) {
-      cpu = trim(line.substr(line.find(':') + 1));
-      break;
-    }
-  }
-  return fmt::format("{}, {} thread{}, {}", cpu, resources.threads, resources.threads == 1 ? "" : "s",
-                     resources.kernels->target);
-}
-
 // Without their folders, which mean nothing elsewhere.
 std::string file_names(const std::vector<std::string>& files) {
   std::vector<std::string> names;
@@ -79,7 +66,8 @@ tasks::NamedTasks tasks_of(const Study& study, const std::string& preset, const 
 }
 
 StoredStudy stored_form(const StudyRequest& request) {
-  return {request.study.name, request.study.text, request.study.source, request.preset, request.overrides};
+  return {request.study.name, request.study.text, request.study.source,
+          request.preset,     request.overrides,  request.shard};
 }
 
 Study study_in(Store& store) {
@@ -120,18 +108,32 @@ std::string changes_since(Store& before, const StudyRequest& request, const Stud
 
 }  // namespace
 
+std::string machine_text(const experiments::Resources& resources) {
+  std::string cpu = "unknown processor";
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    if (line.starts_with("model name")) {
+      cpu = trim(line.substr(line.find(':') + 1));
+      break;
+    }
+  }
+  return fmt::format("{}, {} thread{}, {}", cpu, resources.threads, resources.threads == 1 ? "" : "s",
+                     resources.kernels->target);
+}
+
 Study study_with(const std::string& name_or_path, const std::vector<std::string>& overrides) {
   return with_overrides(load_study(name_or_path), overrides);
 }
 
 StudyRequest make_request(const std::string& name_or_path, const std::vector<std::string>& overrides,
-                          const std::string& preset, const std::string& folder) {
-  return make_request(load_study(name_or_path), {}, overrides, preset, folder);
+                          const std::string& preset, const std::string& folder, const Shard& shard) {
+  return make_request(load_study(name_or_path), {}, overrides, preset, folder, shard);
 }
 
 StudyRequest make_request(Study study, const tasks::NamedTasks& given, const std::vector<std::string>& overrides,
-                          const std::string& preset, const std::string& folder) {
+                          const std::string& preset, const std::string& folder, const Shard& shard) {
   StudyRequest request;
+  request.shard = shard;
   request.overrides = overrides;
   request.study = with_overrides(std::move(study), overrides);
   request.preset = preset.empty() ? request.study.default_preset : preset;
@@ -143,8 +145,10 @@ StudyRequest make_request(Study study, const tasks::NamedTasks& given, const std
   } else {
     check_overrides(request.study, overrides);
   }
-  request.folder =
-      !folder.empty() ? folder : "results/" + request.study.name + (request.preset.empty() ? "" : "-" + request.preset);
+  request.folder = !folder.empty()
+                       ? folder
+                       : "results/" + request.study.name + (request.preset.empty() ? "" : "-" + request.preset) +
+                             (shard.is_whole() ? "" : "-" + shard.file_text());
   return request;
 }
 
@@ -160,6 +164,9 @@ StudyInWork::StudyInWork(const StudyRequest& request, const experiments::Resourc
       tasks_(request.tasks),
       plan_(plan_study(request.study, request.preset)) {
   const bool is_given = !network_files.empty();
+  if (is_given && !request.shard.is_whole()) {
+    throw ConfigError("networks: files are judged by one process; leave --shard out");
+  }
   origin_ = {is_given ? "" : machine_text(resources), file_names(network_files)};
   lock_.emplace(folder_);
   RunSet finished;
@@ -170,14 +177,19 @@ StudyInWork::StudyInWork(const StudyRequest& request, const experiments::Resourc
   }
   if (is_given) {
     try {
-      batch_.emplace(Batch::of_networks(missing_runs(plan_, {}), network_files));
+      std::vector<experiments::Run> runs = missing_runs(plan_, {});
+      planned_ = runs.size();
+      batch_.emplace(Batch::of_networks(std::move(runs), network_files));
     } catch (const ConfigError& error) {
       throw ConfigError(fmt::format("study {}: {}", request.study.name, error.what()));
     }
   } else {
     experiments::Resources with_folder = resources;
     with_folder.unfinished = folder_ + "/unfinished";
-    batch_.emplace(missing_runs(plan_, finished), with_folder, wanted_for(plan_.keep));
+    std::vector<experiments::Run> runs = runs_of(request.shard, missing_runs(plan_, {}));
+    planned_ = runs.size();
+    std::erase_if(runs, [&](const experiments::Run& run) { return finished.contains(run.number); });
+    batch_.emplace(std::move(runs), with_folder, wanted_for(plan_.keep));
   }
   store_.emplace(Store::open_or_create(folder_, stored_form(request_), origin_, &plan_));
 }
@@ -188,16 +200,24 @@ StudyInWork::~StudyInWork() {
   }
 }
 
-std::size_t StudyInWork::missing() { return missing_runs(plan_, store_->finished()).size(); }
+std::size_t StudyInWork::missing() {
+  const RunSet finished = store_->finished();
+  return static_cast<std::size_t>(std::ranges::count_if(
+      batch_->runs(), [&](const experiments::Run& run) { return !finished.contains(run.number); }));
+}
 
 void StudyInWork::execute() {
   batch_->execute([this](std::vector<experiments::FinishedRun>&& finished) { take(finished); });
   leave_if_moved();  // after the last commit, too
 }
 
-void StudyInWork::take(std::span<const experiments::FinishedRun> finished) {
+void StudyInWork::take(std::span<const experiments::FinishedRun> finished, std::optional<std::int64_t> origin) {
   const std::lock_guard lock(mutex_);
-  store_->add(finished);
+  if (origin) {
+    store_->add(finished, *origin);
+  } else {
+    store_->add(finished);
+  }
   leave_if_moved();
 }
 
@@ -214,16 +234,20 @@ void StudyInWork::leave_if_moved() {
 
 const Findings& StudyInWork::finish() {
   findings_.emplace(request_.study, plan_, *store_);
+  keep_choices(*findings_, *store_);
+  return *findings_;
+}
+
+void keep_choices(const Findings& findings, Store& store) {
   std::vector<ChosenRun> chosen;
-  for (const Cell& cell : findings_->cells()) {
+  for (const Cell& cell : findings.cells()) {
     for (const Cell::Split& split : cell.splits) {
       for (const Record* record : split.runs) {
-        chosen.push_back({plan_.series[record->run->series], record->run->number(), cell.restarts});
+        chosen.push_back({findings.plan().series[record->run->series], record->run->number(), cell.restarts});
       }
     }
   }
-  store_->keep_choices(chosen, request_.study.analysis.snapshot, findings_->table().size());
-  return *findings_;
+  store.keep_choices(chosen, findings.study().analysis.snapshot, findings.table().size());
 }
 
 OpenedStudy::OpenedStudy(const std::string& folder)

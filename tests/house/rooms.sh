@@ -4,6 +4,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../../src"
 declare -A allowed=(
   [core]="core"
+  [mpi]="core"
   [io]="core io"
   [settings]="core io settings"
   [tasks]="core io tasks"

@@ -6,6 +6,7 @@
 #include <functional>
 #include <random>
 
+#include "core/errors.h"
 #include "studies/check_text.h"
 #include "studies/claims.h"
 #include "studies/made_up_study.h"

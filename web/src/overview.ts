@@ -83,7 +83,16 @@ function banner(report: Report): HTMLElement | null {
       el("span", { class: "missing-number" }, `${count(series.done)} of ${count(series.planned)}`),
     ),
   );
-  const unfinished = overview.given ? "Some runs have no network." : "This study is not finished.";
+  const unfinished = overview.given
+    ? "Some runs have no network."
+    : overview.shard !== ""
+      ? `This is ${overview.shard} of the study.`
+      : "This study is not finished.";
+  const rest = overview.given
+    ? ""
+    : overview.shard !== ""
+      ? " `modlab study merge` puts the shards together."
+      : " Run the study again to train the rest.";
   return el(
     "aside",
     { class: "banner", role: "note", "aria-label": unfinished.replace(/\.$/, "") },
@@ -93,7 +102,7 @@ function banner(report: Report): HTMLElement | null {
       {},
       nothing
         ? "The page shows what is planned. Run the study and write the report again."
-        : `${plural(left, "run")} of ${count(overview.planned)} ${left === 1 ? "is" : "are"} missing; charts and claims use what there is.${overview.given ? "" : " Run the study again to train the rest."}`,
+        : `${plural(left, "run")} of ${count(overview.planned)} ${left === 1 ? "is" : "are"} missing; charts and claims use what there is.${rest}`,
     ),
     rows.length ? el("ul", { class: "missing" }, rows) : null,
   );

@@ -32,6 +32,7 @@ export interface Overview {
   machine: string;
   given?: boolean; // networks that were trained elsewhere
   overrides: string[]; // "epochs=100", as given on the command line
+  shard: string; // "shard 3 of 16" where this is a part of a study
   missing: { series: string; planned: number; done: number }[]; // empty when all is there
   series: { name: string; runs: number; settings: number }[]; // settings: how many configurations were tuned over
 }
@@ -456,6 +457,7 @@ export function completeReport(given: Partial<Report>): Report {
       machine: overview.machine ?? "",
       given: overview.given ?? false,
       overrides: overview.overrides ?? [],
+      shard: overview.shard ?? "",
       missing: overview.missing ?? [],
       series: overview.series ?? [],
     },

@@ -61,6 +61,7 @@ class Bits : public TrainingKind<models::RunSpec> {
     return "Mean test accuracy in %, chosen by validation, ± standard error within splits";
   }
   bool takes(const std::string& task) const override { return !tasks::cached_task(task)->images(); }
+  int side_by_side() const override { return kMostLanes; }
 
   const settings::SpecTable<models::RunSpec>& table() const override { return models::bit_settings(); }
   models::RunSpec start() const override { return {}; }

@@ -12,6 +12,7 @@
 #include "experiments/mask/mask_kind.h"
 #include "experiments/mask/mask_picture.h"
 #include "experiments/task_facts.h"
+#include "measures/flops.h"
 #include "methods/mask/masked_bits.h"
 #include "models/population.h"
 #include "models/training_settings-inl.h"
@@ -329,6 +330,21 @@ class MaskedBits : public MaskKind {
       return defaults;
     }();
     return kDefaults;
+  }
+  int side_by_side() const override { return kMostLanes; }
+  // The network, and a mask for everything and for each target, with its controls.
+  double effort(const Run& run) const override {
+    const MaskedBitsSpec spec = masked_bits_spec(run.values);
+    const auto suite = tasks::cached_task(spec.network.task);
+    const measures::FlopCount flops = measures::count_flops(spec.network, *suite, measures::Counting::kExact);
+    const int rows = modlab::models::part_rows(spec.network, *suite).train;
+    const double masks = 1.0 + static_cast<double>(methods::mask_targets(spec.targets, *suite).size());
+    const auto flops_of = [&](int steps, int batch_size) {
+      return measures::training_flops(flops, steps, batch_size, batch_size, measures::Counting::kExact);
+    };
+    return measures::training_flops(flops, spec.network.epochs, rows, spec.network.batch_size,
+                                    measures::Counting::kExact) +
+           masks * (spec.controls ? 3 : 1) * flops_of(spec.mask.steps, spec.mask.batch_size);
   }
   std::unique_ptr<Work> prepare(std::span<const Run> runs, const Resources& resources,
                                 const Wanted& wanted) const override {

@@ -312,6 +312,12 @@ class MaskedDigitsKind : public MaskKind {
     }();
     return kDefaults;
   }
+  double effort(const Run& run) const override {
+    const DigitMaskingSpec spec = digit_spec(run.values);
+    constexpr double kOperations = 6;  // of a weight forward and backward
+    return kOperations * size_of(run).at("parameters") * spec.batch_size *
+           static_cast<double>(methods::all_steps(spec));
+  }
   std::unique_ptr<Work> prepare(std::span<const Run> runs, const Resources& resources,
                                 const Wanted& wanted) const override {
     return std::make_unique<MaskedDigitsWork>(runs, resources, wanted);

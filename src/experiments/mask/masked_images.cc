@@ -285,6 +285,12 @@ class MaskedImagesKind : public MaskKind {
     }();
     return kDefaults;
   }
+  double effort(const Run& run) const override {
+    const ImageMaskingSpec spec = masked_images_spec(run.values);
+    constexpr double kOperations = 6;  // of a weight forward and backward
+    return kOperations * size_of(run).at("parameters") * spec.mask.batch_size *
+           static_cast<double>(methods::all_steps(spec));
+  }
   std::unique_ptr<Work> prepare(std::span<const Run> runs, const Resources& resources,
                                 const Wanted& wanted) const override {
     return std::make_unique<MaskedImagesWork>(runs, resources, wanted);

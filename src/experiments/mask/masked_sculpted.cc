@@ -266,6 +266,7 @@ class MaskedSculpted : public Experiment {
     }();
     return kDefaults;
   }
+  double effort(const Run& run) const override { return trial_effort(masked_sculpted_spec(run.values).trial); }
   std::unique_ptr<Work> prepare(std::span<const Run> runs, const Resources& resources,
                                 const Wanted& wanted) const override {
     return std::make_unique<MaskedSculptedWork>(runs, resources, wanted);

@@ -176,6 +176,13 @@ class Rules : public Experiment {
     }();
     return kDefaults;
   }
+  // Backward costs twice as much as forward.
+  double effort(const Run& run) const override {
+    const RuleSpec spec = rule_spec(run.values);
+    constexpr double kOperations = 2;
+    const double tokens = 3.0 * spec.iterations * spec.batch_size * spec.length + judged_tokens(spec);
+    return kOperations * size_of(run).at("parameters") * tokens;
+  }
   std::unique_ptr<Work> prepare(std::span<const Run> runs, const Resources& resources,
                                 const Wanted& wanted) const override {
     return std::make_unique<RulesWork>(runs, resources, wanted);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <unordered_map>
 
 #include "core/errors.h"
@@ -43,8 +42,7 @@ class SculptWork : public Work {
     constexpr std::size_t kStrata = 5;
     std::vector<std::pair<double, const SculptRun*>> by_cost;
     for (const SculptRun& trial : trials_) {
-      const auto widest = static_cast<double>(std::accumulate(trial.hidden.begin(), trial.hidden.end(), 0));
-      by_cost.emplace_back(widest * widest * (1 << tasks::cached_task(trial.task)->inputs()), &trial);
+      by_cost.emplace_back(trial_effort(trial), &trial);
     }
     std::ranges::sort(by_cost, {}, [](const auto& pair) { return pair.first; });
     const std::size_t strata = std::min(kStrata, by_cost.size());
@@ -129,6 +127,7 @@ class Sculpt : public Experiment {
     spec.detect = {};
     return *settings::id_number(methods::sculpt_settings().id(spec));
   }
+  double effort(const Run& run) const override { return trial_effort(sculpt_run(run.values)); }
   std::unique_ptr<Work> prepare(std::span<const Run> runs, const Resources& resources,
                                 const Wanted& /*wanted*/) const override {
     return std::make_unique<SculptWork>(*this, runs, resources);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "experiments/sculpt/sculpt.h"
 #include "methods/detect/criteria.h"
@@ -10,11 +11,24 @@
 
 namespace modlab::experiments {
 
+namespace {
+
+constexpr double kTrainingsOfTrial = 1200;
+
+}  // namespace
+
+double trial_effort(const methods::SculptRun& trial) {
+  constexpr int kEpochsOfSearch = 10;
+  constexpr double kOperations = 6;  // of a weight forward and backward
+  const double widest = std::accumulate(trial.hidden.begin(), trial.hidden.end(), 0.0);
+  const double rows = 1 << tasks::cached_task(trial.task)->inputs();
+  return kOperations * kTrainingsOfTrial * (trial.epochs > 0 ? trial.epochs : kEpochsOfSearch) * widest * widest * rows;
+}
+
 Status trials_status(const methods::SculptProgress& progress, std::size_t trials) {
   const int done = progress.trials_done;
   const auto all = static_cast<double>(trials);
   // A trial under way counts by its trainings, of which most have about a thousand.
-  constexpr double kTrainingsOfTrial = 1200;
   const double share = std::min(0.999, static_cast<double>(progress.trainings) / (kTrainingsOfTrial * all));
   return {std::max(share, done / all), fmt::format("{} of {} trials, {} trainings, {} edges left", done, trials,
                                                    progress.trainings.load(), progress.edges_left.load())};

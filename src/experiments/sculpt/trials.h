@@ -12,6 +12,9 @@
 // Trials one by one, with everything that came of them: what `modlab sculpt` does.
 namespace modlab::experiments {
 
+// How much work a trial is (Experiment::effort): a thousand trainings or so.
+double trial_effort(const methods::SculptRun& trial);
+
 Status trials_status(const methods::SculptProgress& progress, std::size_t trials);
 
 class Trials {

@@ -81,6 +81,17 @@ class TrainingKind : public Experiment {
   }
   std::optional<TaskFacts> task_facts(const std::string& task) const override { return facts_of_task(task, false); }
 
+  // Training, and looking at all rows after every epoch.
+  double effort(const Run& run) const override {
+    const Spec spec = spec_of(run.values);
+    const auto suite = tasks::cached_task(spec.task);
+    const measures::FlopCount flops = measures::count_flops(spec, *suite, measures::Counting::kExact);
+    const models::PartRows rows = models::part_rows(spec, *suite);
+    constexpr double kForward = 2;  // operations of a weight
+    return measures::training_flops(flops, spec.epochs, rows.train, spec.batch_size, measures::Counting::kExact) +
+           kForward * flops.forward * spec.epochs * (rows.train + rows.validation + rows.test + rows.seen);
+  }
+
   Spec spec_of(const Values& values) const {
     Spec spec = start();
     table().read(values, spec);
