@@ -41,8 +41,6 @@ std::string settings_json() {
 
 }  // namespace
 
-void bind_settings(py::module_& module) {
-  module.def("settings", &settings_json);
-}
+void bind_settings(py::module_& module) { module.def("settings", &settings_json); }
 
 }  // namespace modlab::python
