@@ -53,12 +53,21 @@ def _compiled():
     return folder / ("_core" + sysconfig.get_config_var("EXT_SUFFIX"))
 
 
+def _about():
+    """What a wheel says of itself, by the names of files."""
+    info = f"{_name()}.dist-info"
+    wheel = f"Wheel-Version: 1.0\nGenerator: modlab\nRoot-Is-Purelib: false\nTag: {_tag()}\n"
+    return info, {
+        f"{info}/METADATA": _metadata().encode(),
+        f"{info}/WHEEL": wheel.encode(),
+        f"{info}/LICENSE": (ROOT / "LICENSE").read_bytes(),
+    }
+
+
 def _write(path, files):
     """A wheel: a zip of files and a list of their hashes. Times are always the same, so that equal files are equal wheels."""
-    info = f"{_name()}.dist-info"
-    files[f"{info}/METADATA"] = _metadata().encode()
-    files[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: modlab\nRoot-Is-Purelib: false\nTag: {_tag()}\n".encode()
-    files[f"{info}/LICENSE"] = (ROOT / "LICENSE").read_bytes()
+    info, about = _about()
+    files = {**files, **about}
     record = ""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
 
@@ -73,6 +82,18 @@ def _write(path, files):
             record += f"{name},sha256={digest},{len(data)}\n"
             add(name, data)
         add(f"{info}/RECORD", f"{record}{info}/RECORD,,\n")
+
+
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    """For pip, which asks before anything is built."""
+    info, about = _about()
+    (pathlib.Path(metadata_directory) / info).mkdir()
+    for name, data in about.items():
+        (pathlib.Path(metadata_directory) / name).write_bytes(data)
+    return info
+
+
+prepare_metadata_for_build_editable = prepare_metadata_for_build_wheel
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
