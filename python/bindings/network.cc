@@ -8,7 +8,6 @@
 #include "models/learned_routing.h"
 #include "models/rules/rule_shape.h"
 #include "models/saved_answers.h"
-#include "report/measures_json.h"
 #include "report/network_json.h"
 #include "report/network_svg.h"
 #include "report/network_text.h"

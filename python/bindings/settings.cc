@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "bindings.h"
 #include "experiments/experiment.h"
 #include "experiments/settings_page.h"
@@ -43,15 +41,6 @@ std::string settings_json() {
 
 }  // namespace
 
-void bind_settings(py::module_& module) {
-  module.def("settings", &settings_json);
-  module.def("measures", [] {
-    nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    for (const experiments::Measure& measure : experiments::all_measures()) {
-      list.push_back({{"name", measure.name}, {"label", measure.label}});
-    }
-    return json_text(list);
-  });
-}
+void bind_settings(py::module_& module) { module.def("settings", &settings_json); }
 
 }  // namespace modlab::python

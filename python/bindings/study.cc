@@ -48,7 +48,6 @@ class StudyRun {
   std::string changes() const { return work_->changes(); }
   // Lets go of the store, so that others can have it though Python still knows of this run.
   void close() { work_.reset(); }
-  std::size_t planned() const { return studies::different_runs(work_->plan()); }
 
  private:
   void execute() {
@@ -149,7 +148,6 @@ void bind_studies(py::module_& module) {
   run.def(py::init<const Named&, std::optional<long long>>(), py::arg("study"), py::arg("threads"), Release())
       .def_property_readonly("folder", &StudyRun::folder)
       .def_property_readonly("changes", &StudyRun::changes)
-      .def_property_readonly("planned", &StudyRun::planned)
       .def("close", &StudyRun::close, Release());
   bind_background(run);
   py::class_<StudyFolder>(module, "StudyFolder")

@@ -70,13 +70,22 @@ def _rows(inputs):
     return (numbers >> numpy.arange(inputs)[::-1] & 1).astype(bool)
 
 
-def graph(task: str | os.PathLike | Task | Callable[..., Any]) -> Task:
+class _Listed(str):
+    """A text that shows itself as it is."""
+
+    def __repr__(self):
+        return str(self)
+
+
+def graph(task: str | os.PathLike | Task | Callable[..., Any] | None = None) -> Any:
     """A task, which draws itself in a notebook: a built-in name, the path of a YAML or CSV file, or a task or function of
-    yours.
+    yours. Without one, a list of the built-in tasks.
 
     >>> modlab.graph("depth2").outputs
     ['y0', 'y1']
     """
+    if task is None:
+        return _Listed(_core.task_list())
     if isinstance(task, Task):
         return task
     if callable(task):

@@ -108,6 +108,7 @@ class Tasks(unittest.TestCase):
         self.assertIn("data:image/svg+xml", task._repr_html_())
         self.assertEqual(task.to_dict()["tasks"][0]["name"], "depth3")
         self.assertIs(modlab.graph(task), task)
+        self.assertIn("depth3", repr(modlab.graph()))
 
 
 if __name__ == "__main__":
