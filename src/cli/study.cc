@@ -192,7 +192,7 @@ int run_study_verb(const Arguments& arguments) {
     fmt::print("{}\n", work.changes());
   }
   if (files.empty()) {
-    carry_out(work, threads, ranks ? &*ranks : nullptr);
+    carry_out(work, threads, ranks && ranks->ranks() > 1 ? &*ranks : nullptr);
   } else {
     work.execute();
     fmt::print("{}\n", work.batch().remark());
