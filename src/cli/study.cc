@@ -27,7 +27,7 @@ const std::vector<Option>& study_options() {
       {"out", Arity::kOne, "DIR", "folder of the results; default: results/STUDY-PRESET", {}},
       {"threads", Arity::kOne, "N", "threads to train on; default: all cores", {}},
       {"mpi", Arity::kFlag, "", "with run, under mpirun: all ranks train; several ranks do so without being asked", {}},
-      {"shard", Arity::kOne, "3/16", "with run: the third of sixteen parts, into a folder of its own", {}},
+      {"shard", Arity::kOne, "3/16", "with run and show: the third of sixteen parts, in a folder of its own", {}},
       {"slurm", Arity::kFlag, "", "with submit: for a cluster with Slurm", {}},
       {"shards", Arity::kOne, "N", "with submit: into how many jobs; default: of half an hour each", {}},
       {"partition", Arity::kOne, "NAME", "with submit: of the cluster", {}},
@@ -104,8 +104,9 @@ int show_study(const Arguments& arguments) {
   fmt::print("\n{}\n", plan_table(request.study, plan, finished));
   fmt::print("Figures {}, claims {}, tuned: {}.\n", request.study.figures.size(), request.study.claims.size(),
              request.study.analysis.tune.empty() ? "nothing" : join_text(request.study.analysis.tune, ", "));
-  std::vector<experiments::Run> missing = studies::missing_runs(plan, finished);
-  const std::size_t planned = studies::different_runs(plan);
+  std::vector<experiments::Run> missing = studies::runs_of(request.shard, studies::missing_runs(plan, {}));
+  const std::size_t planned = missing.size();
+  std::erase_if(missing, [&](const experiments::Run& run) { return finished.contains(run.number); });
   const std::size_t left = missing.size();
   fmt::print("{} of {} runs are in {}.\n", planned - left, planned, request.folder);
   if (left > 0) {
@@ -192,7 +193,7 @@ int run_study_verb(const Arguments& arguments) {
     fmt::print("{}\n", work.changes());
   }
   if (files.empty()) {
-    carry_out(work, threads, ranks ? &*ranks : nullptr);
+    carry_out(work, threads, ranks && ranks->ranks() > 1 ? &*ranks : nullptr);
   } else {
     work.execute();
     fmt::print("{}\n", work.batch().remark());

@@ -50,7 +50,7 @@ class Readme : public test::ProgramTest {
       line += line.find("rules-") == std::string::npos ? " --epochs 20" : " --iterations 5 --test-samples 50";
     }
     line = replaced(line, "study run sculpt-validation", "study show sculpt-validation");
-    if (line.find("study run boolean") != std::string::npos) {
+    if (line.find("study run boolean") != std::string::npos || line.find("study submit boolean") != std::string::npos) {
       line += " epochs=2 ratio=0.5 lr=0.1";
     }
     if (line.find("study run rules-") != std::string::npos) {

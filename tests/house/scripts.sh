@@ -52,3 +52,16 @@ printf '#!/bin/sh\necho cmake "$@"\n' >"$work/path/cmake"
 chmod +x "$work/path"/{c++,ninja,pkg-config,npm,cmake}
 said=$(PATH=$work/path bash "$tree/cmake/build" modlab 2>&1) || fail "cmake/build stops though all is there: $said"
 grep -q 'cmake --build --preset release --target modlab' "$tree/build/release/build.log" || fail "cmake/build builds nothing"
+
+# Ranks that start together build what they need once, and then run.
+if dpkg-query -W libopenmpi-dev openmpi-bin >/dev/null 2>&1; then
+  printf '#!/bin/sh\necho "$@" >>"%s/builds"\ntouch "%s/build/release/libmodlab_mpi.so"\n' "$work" "$tree" >"$tree/cmake/build"
+  touch -d '+1 minute' "$tree/build/release/.built"
+  for rank in 1 2 3 4; do
+    OMPI_COMM_WORLD_SIZE=4 "$tree/modlab" study "$rank" >"$work/rank$rank" 2>&1 &
+  done
+  wait
+  [ "$(cat "$work/builds")" = "modlab -DMODLAB_MPI=ON" ] || fail "ranks build more than once: $(cat "$work/builds")"
+  [ "$(cat "$work"/rank? | sort | tail -n 1)" = "built: study 4" ] || fail "ranks do not run: $(cat "$work"/rank?)"
+  [ -z "$("$tree/modlab" --mpi 2>&1)" ] || fail "--mpi alone does more than build"
+fi
