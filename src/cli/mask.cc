@@ -186,9 +186,9 @@ int mask_trained(const Arguments& arguments, int threads) {
     seconds = bar.seconds();
   }
   if (finished.size() < runs.size()) {
-    throw Interrupted(fmt::format("Stopped: {} of {} networks are done{}.", finished.size(), runs.size(),
-                                  folder.empty() ? "; nothing was written"
-                                                 : " and saved in " + folder + "; the same command goes on"));
+    throw Interrupted(fmt::format(
+        "Stopped: {} of {} networks are done{}.", finished.size(), runs.size(),
+        folder.empty() ? "; nothing was written" : " and saved in " + folder + "; the same command goes on"));
   }
   std::vector<Table> tables;
   std::map<std::string, std::size_t> place;
