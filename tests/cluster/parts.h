@@ -28,6 +28,7 @@ claims:
     text: Shared modules are better than modules of their own.
     checks:
       - {compare: [shared, modular], measure: test_accuracy}
+      - {compare: [shared, modular], measure: updates, expect: less}
 )";
 inline constexpr int kPartsRuns = 864;
 

@@ -3,13 +3,14 @@
 #include <random>
 #include <set>
 
-#include "cli/program.h"
+#include "cluster/parts.h"
 #include "core/errors.h"
 #include "io/sqlite.h"
 
 namespace modlab {
 namespace {
 
+using test::kPartsRuns;
 using test::Outcome;
 using test::Process;
 using test::Words;
@@ -17,62 +18,15 @@ using test::words_of;
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
-// 3 x 2 x 2 x 3 x 24 = 864 runs in blocks of a few milliseconds.
-constexpr auto kStudy = R"(
-name: small
-title: A study to be killed
-tune: [lr]
-parameters:
-  task: {value: depth1}
-  ratio: {values: [0.3, 0.5]}
-  split_seed: {values: [40, 41, 42]}
-  seed: {values: [0..23]}
-  epochs: {value: 500}
-  lr: {values: [0.1, 0.01]}
-grids:
-  - {series: dense, parameters: {model: dense}}
-  - {series: modular, parameters: {model: modular}}
-  - {series: shared, parameters: {model: modular-shared}}
-claims:
-  - id: C1
-    text: Shared modules are better than modules of their own.
-    checks:
-      - {compare: [shared, modular], measure: test_accuracy}
-      - {compare: [shared, modular], measure: updates, expect: less}
-)";
-constexpr int kRuns = 864;
 constexpr int kKills = 50;
 // Under the sanitizers a study takes ten times as long: fewer kills will do.
 constexpr int kKillsOfASlowProgram = 15;
 constexpr Seconds kSlow(8);
-constexpr const char* kTables[] = {"runs.csv", "chosen.csv", "means.csv", "claims.csv"};
 
-class Kill : public test::ProgramTest {
+class Kill : public test::PartsTest {
  protected:
-  Kill() { folder_.write("small.yaml", kStudy); }
-
   Words study(const std::string& folder) const {
-    return command(words_of("study run small.yaml --threads 2 --out " + folder));
-  }
-  std::map<std::string, std::string> tables(const std::string& folder) const {
-    output({"export", folder, "--csv"});
-    std::map<std::string, std::string> texts;
-    for (const char* name : kTables) {
-      texts[name] = folder_.read(folder + "/csv/" + name);
-    }
-    return texts;
-  }
-  // Everything that was kept of every run, in one order.
-  std::vector<std::string> kept(const std::string& folder) const {
-    io::Database database(folder_.file(folder + "/study.sqlite"), io::Database::Mode::kRead);
-    std::vector<std::string> found;
-    for (const char* sql : {"SELECT run, name, data FROM blobs ORDER BY run, name"}) {
-      io::Statement row = database.prepare(sql);
-      while (row.step()) {
-        found.push_back(std::string(row.text(0)) + std::string(row.text(1)) + std::string(row.blob(2)));
-      }
-    }
-    return found;
+    return command(words_of("study run small.yaml epochs=500 --threads 2 --out " + folder));
   }
   static bool has_tables(const std::string& path) {
     return io::Database(path, io::Database::Mode::kWrite)
@@ -132,14 +86,14 @@ TEST_F(Kill, AtFiftyMomentsThenResumedGivesTheTablesOfAnUnbrokenRun) {
     advanced += now > before ? 1 : 0;
     before = now;
     if (outcome.exit_code == 0) {
-      EXPECT_EQ(now, kRuns);
+      EXPECT_EQ(now, kPartsRuns);
       folders.push_back("killed-" + std::to_string(folders.size()));
       before = 0;
       continue;
     }
     EXPECT_EQ(outcome.exit_code, -SIGKILL) << outcome.err;
     ++kills;
-    in_the_middle += now > 0 && now < kRuns ? 1 : 0;
+    in_the_middle += now > 0 && now < kPartsRuns ? 1 : 0;
     moments.insert(now);
   }
   RecordProperty("in_the_middle", in_the_middle);
@@ -153,11 +107,11 @@ TEST_F(Kill, AtFiftyMomentsThenResumedGivesTheTablesOfAnUnbrokenRun) {
 
   const auto expected = tables("unbroken");
   const std::vector<std::string> expected_parts = kept("unbroken");
-  EXPECT_EQ(expected_parts.size(), 3U * kRuns);
+  EXPECT_EQ(expected_parts.size(), 3U * kPartsRuns);
   for (const std::string& folder : folders) {
     const Outcome rest = Process(study(folder), folder_.path().string()).wait();
     EXPECT_EQ(rest.exit_code, 0) << rest.err;
-    EXPECT_EQ(done(folder), kRuns);
+    EXPECT_EQ(done(folder), kPartsRuns);
     EXPECT_EQ(tables(folder), expected) << folder;
     EXPECT_EQ(kept(folder), expected_parts) << folder;
   }
