@@ -81,12 +81,10 @@ class DigitsMasker {
         network_(models::make_digit_network<float>(digit_shape(spec), engine::solo::masked_kernels_for(kernels.target),
                                                    team_)),
         masked_(masked_parameters(network_->layout(), spec.mask)),
+        is_masked_(masked_tensors(network_->layout(), masked_)),
         tests_(tasks::draw_arithmetic(spec.task.kind, spec.task.digits, tasks::kArithmeticTestSeed,
                                       tasks::kArithmeticTestSamples)) {
     outcome_.targets = tasks::arithmetic_targets(spec.task.kind);
-    for (const engine::Tensor& tensor : network_->layout().tensors) {
-      is_masked_.push_back(std::ranges::count(masked_.tensors, tensor.name, &MaskedTensor::name) > 0 ? 1 : 0);
-    }
   }
 
   std::optional<MaskedDigits> run() {
@@ -192,13 +190,7 @@ class DigitsMasker {
         return std::nullopt;
       }
     }
-    const std::vector<float> all = trainer.logits();
-    std::vector<float> logits(static_cast<std::size_t>(masked_.logits));
-    for (std::size_t place = 0; place < all.size(); ++place) {
-      if (masked_.logit_of[place] >= 0) {
-        logits[static_cast<std::size_t>(masked_.logit_of[place])] = all[place];
-      }
-    }
+    const std::vector<float> logits = logits_of(masked_, trainer.logits());
     keep_left(stage, trainer.left());
     unfinished_.keep(part, logits);
     return logits;
@@ -395,8 +387,8 @@ class DigitsMasker {
   Team team_;
   std::unique_ptr<models::DigitNetwork> network_;
   MaskedParameters masked_;
-  std::vector<ArithmeticSample> tests_;
   std::vector<std::uint8_t> is_masked_;  // [tensor]
+  std::vector<ArithmeticSample> tests_;
   std::vector<float> initial_, weights_;
   LeftGradients left_;  // by all masks so far
   MaskOutcome outcome_;

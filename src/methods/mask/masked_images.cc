@@ -30,14 +30,6 @@ std::vector<std::uint32_t> draw_images(const tasks::PermutedImages& images, cons
   return drawn;
 }
 
-std::vector<std::uint8_t> masked_tensors(const engine::Layout& layout, const MaskedParameters& masked) {
-  std::vector<std::uint8_t> found;
-  for (const engine::Tensor& tensor : layout.tensors) {
-    found.push_back(std::ranges::count(masked.tensors, tensor.name, &MaskedTensor::name) > 0 ? 1 : 0);
-  }
-  return found;
-}
-
 DigitMaskTraining joint_training(const ImageMaskingSpec& spec, std::uint32_t stage) {
   return {.samples = spec.mask.samples,
           .lr = spec.mask.lr,
@@ -153,12 +145,7 @@ class ImagesMasker {
   void look(int task, const std::vector<float>& all_logits) {
     MaskStage& stage = outcome_.stages.emplace_back();
     stage.name = outcome_.targets[static_cast<std::size_t>(task)];
-    stage.logits.resize(static_cast<std::size_t>(masked_.logits));
-    for (std::size_t place = 0; place < all_logits.size(); ++place) {
-      if (masked_.logit_of[place] >= 0) {
-        stage.logits[static_cast<std::size_t>(masked_.logit_of[place])] = all_logits[place];
-      }
-    }
+    stage.logits = logits_of(masked_, all_logits);
     stage.mask = kept_weights(masked_, stage.logits, weights_, stage.name);
     stage.ambiguous = 100 * ambiguous_share(stage.logits);
     stage.live = live_weights(stage.mask, {}).value_or(std::vector<std::size_t>{});

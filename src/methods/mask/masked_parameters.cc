@@ -124,4 +124,22 @@ double ambiguous_share(std::span<const float> logits) {
   return logits.empty() ? 0 : static_cast<double>(ambiguous) / static_cast<double>(logits.size());
 }
 
+std::vector<std::uint8_t> masked_tensors(const engine::Layout& layout, const MaskedParameters& masked) {
+  std::vector<std::uint8_t> found;
+  for (const engine::Tensor& tensor : layout.tensors) {
+    found.push_back(std::ranges::count(masked.tensors, tensor.name, &MaskedTensor::name) > 0 ? 1 : 0);
+  }
+  return found;
+}
+
+std::vector<float> logits_of(const MaskedParameters& masked, std::span<const float> all) {
+  std::vector<float> logits(static_cast<std::size_t>(masked.logits));
+  for (std::size_t place = 0; place < all.size(); ++place) {
+    if (masked.logit_of[place] >= 0) {
+      logits[static_cast<std::size_t>(masked.logit_of[place])] = all[place];
+    }
+  }
+  return logits;
+}
+
 }  // namespace modlab::methods

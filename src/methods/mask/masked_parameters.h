@@ -43,4 +43,9 @@ std::vector<float> masked_weights(const MaskedParameters& masked, const models::
 // Of logits whose chance to keep is neither below 5 % nor above 95 %, the share, from 0 to 1.
 double ambiguous_share(std::span<const float> logits);
 
+// Of each tensor of the layout, 1 if it is masked.
+std::vector<std::uint8_t> masked_tensors(const engine::Layout& layout, const MaskedParameters& masked);
+// The logits of the masked weights alone, from those of all parameters in the order of the layout.
+std::vector<float> logits_of(const MaskedParameters& masked, std::span<const float> all);
+
 }  // namespace modlab::methods
