@@ -73,13 +73,7 @@ class RandomSequence {
     key_[3] = part;
   }
 
-  std::uint32_t next_word() {
-    if (used_ == 4) {
-      words_ = threefry({next_block_++, 0, 0, 0}, key_);
-      used_ = 0;
-    }
-    return words_[used_++];
-  }
+  std::uint32_t next_word();
   // In [0, 1), 53 random bits.
   double next_uniform() {
     const std::uint64_t high = next_word() >> 5;
