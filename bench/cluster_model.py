@@ -32,12 +32,21 @@ def spread(runs, hours):
     return [(1, 1, mean * (2 / 3 + 2 / 3 * run / (runs - 1))) for run in range(runs)]
 
 
+def one_of_each(networks, hours, models):
+    """So many networks of each model at each width: `hours` of a core for one of each together, of which `models` are
+    the shares. What the number of rules changes is below a tenth: the more modules, the smaller they are."""
+    return [(networks, 1, of_width * HOUR * share / sum(models)) for of_width in hours for share in models]
+
+
 # Studies as lists of (how many parcels, runs in each, seconds of each on one core), from what `modlab study show` estimates.
 STUDIES = {
     "mnist, paper: 29,700 runs": [(540, 1, 19.95 * HOUR / 540)] + thirds(12960, 160.27) + thirds(1620, 11.92)
     + thirds(12960, 112.47) + thirds(1620, 15.60),
     "rules-mlp, all-widths: 5,000 runs": spread(1000, 5378.9) + spread(1000, 1153.5) + spread(1000, 288.5)
     + spread(1000, 57.9) + spread(1000, 14.3),
+    # Widths from 32 to 512; oracle, op, modular, monolithic.
+    "rules-mha, all-widths: 10,000 runs": one_of_each(500, [7.0, 16.2, 50.5, 174.6, 757.5], [20.9, 26.7, 31.6, 25.0]),
+    "rules-rnn, all-widths: 5,000 runs": one_of_each(250, [13.8, 41.5, 199, 736, 3020], [9.8, 56.7, 61.0, 49.8]),
     "boolean, paper: 34,020 runs": [(2127, 16, 16 * 303 / 34020)],
 }
 
@@ -81,6 +90,10 @@ def simulate_shards(parcels, cores):
 
 
 def text(seconds):
+    if seconds >= 365 * 24 * HOUR:
+        return f"{seconds / HOUR / 24 / 365:.1f} years"
+    if seconds >= 1000 * HOUR:
+        return f"{seconds / HOUR / 24:.0f} days"
     if seconds >= 2 * HOUR:
         return f"{seconds / HOUR:.1f} h"
     return f"{seconds / 60:.1f} min" if seconds >= 120 else f"{seconds:.0f} s"
