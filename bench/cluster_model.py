@@ -34,7 +34,7 @@ def spread(runs, hours):
 
 def one_of_each(networks, hours, models):
     """So many networks of each model at each width: `hours` of a core for one of each together, of which `models` are
-    the shares. What the number of rules changes is below a tenth: the more modules, the smaller they are."""
+    the shares. The number of rules changes little where it counts: the more modules, the smaller they are."""
     return [(networks, 1, of_width * HOUR * share / sum(models)) for of_width in hours for share in models]
 
 
