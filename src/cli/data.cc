@@ -8,6 +8,7 @@
 
 #include "cli/arguments.h"
 #include "cli/data_rules.h"
+#include "cli/data_scan.h"
 #include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "core/errors.h"
@@ -40,12 +41,13 @@ const std::vector<Option>& data_options() {
 
 void print_data_help() {
   print_help(
-      "modlab data: what networks learn from: images, and samples of rules\n\n"
+      "modlab data: what networks learn from: images, samples of rules, commands and actions\n\n"
       "  modlab data fetch mnist\n"
       "  modlab data fetch mnist --from ~/Downloads/mnist\n"
       "  modlab data show\n"
       "  modlab data show --images train-images.gz,test-images.gz --labels train-labels.gz,test-labels.gz\n"
-      "  modlab data rules --help\n\n"
+      "  modlab data rules --help\n"
+      "  modlab data scan --help\n\n"
       "MNIST is fetched once, checked, and kept in the cache; whatever needs it and does not find it there fetches\n"
       "it by itself.\n\n{}",
       describe_options(data_options()));
@@ -238,8 +240,12 @@ int show(const Arguments& arguments) {
 }  // namespace
 
 int run_data(std::span<const std::string> words) {
-  if (!words.empty() && words.front() == "rules") {
-    return run_data_rules(words.subspan(1));
+  static const std::vector<std::pair<std::string, int (*)(std::span<const std::string>)>> kGenerated = {
+      {"rules", run_data_rules}, {"scan", run_data_scan}};
+  for (const auto& [name, run] : kGenerated) {
+    if (!words.empty() && words.front() == name) {
+      return run(words.subspan(1));
+    }
   }
   const Arguments arguments(words, data_options());
   if (arguments.has("help") || arguments.positional().empty()) {
@@ -253,9 +259,13 @@ int run_data(std::span<const std::string> words) {
   if (what == "show") {
     return show(arguments);
   }
-  const std::string nearest = did_you_mean(what, std::vector<std::string>{"fetch", "show", "rules"});
-  throw ConfigError(
-      fmt::format("modlab data has no '{}'{}", what, nearest.empty() ? "; it has fetch, show and rules" : nearest));
+  std::vector<std::string> known = {"fetch", "show"};
+  for (const auto& [name, run] : kGenerated) {
+    known.push_back(name);
+  }
+  const std::string nearest = did_you_mean(what, known);
+  throw ConfigError(fmt::format("modlab data has no '{}'{}", what,
+                                nearest.empty() ? fmt::format("; it has {}", join_text(known, ", ")) : nearest));
 }
 
 }  // namespace modlab::cli

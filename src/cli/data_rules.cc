@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "cli/arguments.h"
+#include "cli/option_values.h"
 #include "cli/terminal.h"
 #include "core/errors.h"
 #include "core/text.h"
@@ -58,30 +59,6 @@ void print_rules_help() {
       describe_options(rules_options()));
 }
 
-long long whole(const Arguments& arguments, const char* name, long long otherwise, long long least, long long most) {
-  const std::string text = arguments.text(name, std::to_string(otherwise));
-  const std::optional<long long> value = parse_integer(text);
-  if (!value || *value < least || *value > most) {
-    throw ConfigError(fmt::format("--{} takes a whole number from {} to {}, not '{}'", name, least, most, text));
-  }
-  return *value;
-}
-
-template <typename Value>
-Value one_of(const Arguments& arguments, const char* name, const std::string& otherwise,
-             const std::vector<std::pair<std::string, Value>>& known) {
-  const std::string text = arguments.text(name, otherwise);
-  std::vector<std::string> names;
-  for (const auto& [word, value] : known) {
-    if (word == text) {
-      return value;
-    }
-    names.push_back(word);
-  }
-  throw ConfigError(
-      fmt::format("--{} is one of {}, not '{}'{}", name, join_text(names, ", "), text, did_you_mean(text, names)));
-}
-
 // What means nothing to a family is refused.
 void need_family(const Arguments& arguments, const char* name, bool has) {
   if (arguments.has(name) && !has) {
@@ -104,11 +81,11 @@ tasks::RuleTaskSettings settings_from(const Arguments& arguments) {
   need_family(arguments, "dim", settings.family == RuleFamily::kRnn);
   need_family(arguments, "order", settings.family == RuleFamily::kRnn);
   need_family(arguments, "length", settings.family != RuleFamily::kMlp);
-  settings.rules = static_cast<int>(whole(arguments, "rules", 2, 1, tasks::kMaxRules));
-  settings.task_seed = static_cast<std::uint32_t>(whole(arguments, "task-seed", 0, 0, 4'294'967'295));
-  settings.search = static_cast<int>(whole(arguments, "search", 1, 1, 2));
-  settings.dimension = static_cast<int>(whole(arguments, "dim", 32, 1, tasks::kMaxRuleDimension));
-  settings.order = static_cast<int>(whole(arguments, "order", 1, 1, tasks::kMaxRuleOrder));
+  settings.rules = static_cast<int>(whole_number(arguments, "rules", 2, 1, tasks::kMaxRules));
+  settings.task_seed = static_cast<std::uint32_t>(whole_number(arguments, "task-seed", 0, 0, 4'294'967'295));
+  settings.search = static_cast<int>(whole_number(arguments, "search", 1, 1, 2));
+  settings.dimension = static_cast<int>(whole_number(arguments, "dim", 32, 1, tasks::kMaxRuleDimension));
+  settings.order = static_cast<int>(whole_number(arguments, "order", 1, 1, tasks::kMaxRuleOrder));
   return settings;
 }
 
@@ -129,17 +106,17 @@ int run_data_rules(std::span<const std::string> words) {
   }
   const bool is_sequence = settings.family != RuleFamily::kMlp;
   models::RuleDraw draw{.use = models::SampleUse::kExport};
-  draw.samples = static_cast<int>(whole(arguments, "samples", 1000, 1, 100'000'000));
+  draw.samples = static_cast<int>(whole_number(arguments, "samples", 1000, 1, 100'000'000));
   // A token that looks for others needs one.
   const int shortest = settings.family == RuleFamily::kMha ? 2 : 1;
-  draw.length = is_sequence ? static_cast<int>(whole(arguments, "length", 10, shortest, 100'000)) : 1;
+  draw.length = is_sequence ? static_cast<int>(whole_number(arguments, "length", 10, shortest, 100'000)) : 1;
   const std::string scale = arguments.text("scale", "1");
   const std::optional<double> factor = parse_real(scale);
   if (!factor || !(*factor > 0 && *factor <= 1e6)) {
     throw ConfigError(fmt::format("--scale takes a number above 0 and up to 1000000, not '{}'", scale));
   }
   draw.scale = static_cast<float>(*factor);
-  const long long seed = whole(arguments, "seed", 0, 0, 9'000'000'000'000'000'000);
+  const long long seed = whole_number(arguments, "seed", 0, 0, 9'000'000'000'000'000'000);
 
   const tasks::RuleTask task = tasks::draw_rules(settings);
   const long long numbers = static_cast<long long>(draw.samples) * draw.length * (task.inputs() + task.outputs());

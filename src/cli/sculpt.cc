@@ -99,9 +99,9 @@ std::string success_text(const methods::JudgedTrial& judged) {
 }
 
 // One architecture and its runs, as a heading and a line for each.
-class Table {
+class TrialTable {
  public:
-  explicit Table(const experiments::Trials& trials) : trials_(trials) {}
+  explicit TrialTable(const experiments::Trials& trials) : trials_(trials) {}
 
   void print(std::size_t number, const methods::SculptResult& result, const methods::JudgedTrial& judged) {
     const methods::SculptRun& run = trials_.runs()[number];
@@ -214,7 +214,7 @@ int run_sculpt(std::span<const std::string> words) {
     throw Interrupted(fmt::format("Stopped: {} of {} trials are done; nothing was written.", trials.finished(), count));
   }
 
-  Table table(trials);
+  TrialTable table(trials);
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (std::size_t number = 0; number < count; ++number) {
     const methods::SculptRun& run = trials.runs()[number];
