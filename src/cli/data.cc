@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cli/arguments.h"
+#include "cli/data_mathematics.h"
 #include "cli/data_rules.h"
 #include "cli/data_scan.h"
 #include "cli/terminal.h"
@@ -41,13 +42,14 @@ const std::vector<Option>& data_options() {
 
 void print_data_help() {
   print_help(
-      "modlab data: what networks learn from: images, samples of rules, commands and actions\n\n"
+      "modlab data: what networks learn from: images, samples of rules, commands and questions\n\n"
       "  modlab data fetch mnist\n"
       "  modlab data fetch mnist --from ~/Downloads/mnist\n"
       "  modlab data show\n"
       "  modlab data show --images train-images.gz,test-images.gz --labels train-labels.gz,test-labels.gz\n"
       "  modlab data rules --help\n"
-      "  modlab data scan --help\n\n"
+      "  modlab data scan --help\n"
+      "  modlab data mathematics --help\n\n"
       "MNIST is fetched once, checked, and kept in the cache; whatever needs it and does not find it there fetches\n"
       "it by itself.\n\n{}",
       describe_options(data_options()));
@@ -241,7 +243,7 @@ int show(const Arguments& arguments) {
 
 int run_data(std::span<const std::string> words) {
   static const std::vector<std::pair<std::string, int (*)(std::span<const std::string>)>> kGenerated = {
-      {"rules", run_data_rules}, {"scan", run_data_scan}};
+      {"rules", run_data_rules}, {"scan", run_data_scan}, {"mathematics", run_data_mathematics}};
   for (const auto& [name, run] : kGenerated) {
     if (!words.empty() && words.front() == name) {
       return run(words.subspan(1));

@@ -15,7 +15,7 @@ namespace {
 using Tokens = std::vector<std::uint8_t>;
 
 constexpr std::size_t kLongestTrained = 22;         // actions, of the split by length
-constexpr std::size_t kMaxFileBytes = 100'000'000;  // the official files have a few megabytes
+constexpr std::size_t kMaxScanBytes = 100'000'000;  // the official files have a few megabytes
 
 template <std::size_t count>
 std::uint8_t place(const std::array<std::string_view, count>& names, std::string_view name) {
@@ -139,7 +139,7 @@ std::string words_text(const ScanCommand& command) {
 // The commands of a file, by the table that has every line that there can be.
 std::vector<std::uint32_t> read_set(const std::string& path,
                                     const std::unordered_map<std::string, std::uint32_t>& known) {
-  const std::string text = io::read_file(path, kMaxFileBytes);
+  const std::string text = io::read_file(path, kMaxScanBytes);
   std::vector<std::uint32_t> set;
   std::size_t line_number = 0;
   for (std::string& line : split_text(text, '\n')) {
