@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "core/errors.h"
+#include "core/notice.h"
 #include "core/text.h"
 #include "io/csv_file.h"
 #include "io/file.h"
@@ -21,6 +22,7 @@
 #include "io/json_text.h"
 #include "io/npz.h"
 #include "io/safetensors.h"
+#include "models/matrix_chain.h"
 
 namespace modlab::models {
 namespace {
@@ -327,15 +329,35 @@ const io::NamedTensor& chosen_tensor(const std::vector<io::NamedTensor>& tensors
   return *found;
 }
 
-std::vector<std::string> matrix_names(const std::vector<io::NamedTensor>& tensors, const std::string& source) {
-  std::vector<std::string> names;
+// Every matrix of the file, from the inputs up.
+std::vector<std::string> matrix_names(const std::vector<io::NamedTensor>& tensors, bool inputs_first,
+                                      const std::string& source) {
+  std::vector<NamedMatrix> matrices;
   for (const io::NamedTensor& tensor : tensors) {
     if (tensor.shape.size() == 2) {
-      names.push_back(tensor.name);
+      matrices.push_back({tensor.name, tensor.shape[inputs_first ? 0 : 1], tensor.shape[inputs_first ? 1 : 0]});
     }
   }
-  if (names.empty()) {
+  if (matrices.empty()) {
     fail(source, "has no matrix; a network has one for each layer");
+  }
+  const auto listed = [](const NamedMatrix& matrix) {
+    return fmt::format("{} ({} to {})", matrix.name, matrix.in, matrix.out);
+  };
+  const std::optional<std::vector<std::size_t>> order = matrix_chain(matrices);
+  std::vector<std::string> names;
+  if (!order) {
+    std::ranges::transform(matrices, std::back_inserter(names), listed);
+    fail(source,
+         fmt::format("its matrices are not the layers of one network in one order only: {}; name those that are, "
+                     "from the inputs up, with --tensors A,B",
+                     join_text(names, ", ").substr(0, 400)));
+  }
+  for (const std::size_t index : *order) {
+    names.push_back(matrices[index].name);
+  }
+  if (!std::ranges::is_sorted(*order)) {
+    give_notice(fmt::format("{}: layers in the order {}", source, join_text(names, ", ")));
   }
   return names;
 }
@@ -369,7 +391,8 @@ LayeredNetwork network_of_tensors(const std::vector<io::NamedTensor>& tensors, c
 NamedNetwork network_of_any_tensors(const std::vector<io::NamedTensor>& tensors, const std::string& name,
                                     const NetworkFileOptions& options) {
   refuse_others(options, {.tensors = true, .order = true}, name);
-  const std::vector<std::string> names = options.tensors.empty() ? matrix_names(tensors, name) : options.tensors;
+  const std::vector<std::string> names =
+      options.tensors.empty() ? matrix_names(tensors, options.inputs_first, name) : options.tensors;
   NamedNetwork named;
   named.id = id_of_file(name);
   named.network = network_of_tensors(tensors, names, options.inputs_first, name);
