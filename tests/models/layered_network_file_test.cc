@@ -252,7 +252,9 @@ TEST(TensorFiles, NamesChooseMatricesAndTheirOrder) {
   const std::string bytes = encode_safetensors(file);
   expect_same(only(bytes, "x", {.tensors = {"lin0.weight", "lin1.weight"}}).network, small());
   EXPECT_EQ(only(bytes, "x", {.tensors = {"more"}}).network.widths, (std::vector<int>{2, 2}));
-  expect_refused(bytes, "gives 1 units, but the matrix of layer 1 reads 2");
+  EXPECT_EQ(only(bytes, "x").network.widths, (std::vector<int>{2, 2, 3, 1})) << "all of them, in the order that fits";
+  expect_refused(bytes, "gives 1 units, but the matrix of layer 1 reads 2",
+                 {.tensors = {"lin1.weight", "lin0.weight"}});
   expect_refused(bytes, "no tensor 'lin0.wieght'; did you mean 'lin0.weight'?", {.tensors = {"lin0.wieght"}});
   expect_refused(bytes, "no tensor 'zzzzzzzzz'; it has lin1.weight, lin0.bias", {.tensors = {"zzzzzzzzz"}});
   expect_refused(bytes, "'lin0.bias' has 1 dimensions", {.tensors = {"lin0.bias"}});
@@ -271,7 +273,7 @@ TEST(TensorFiles, ABiasOfAnotherShapeBelongsToSomethingElse) {
   io::TensorFile file = small_tensors();
   file.tensors[1] = {"lin0.bias", {1, 3}, {1, 2, 3}};
   // A matrix now, and so in the way of the others.
-  expect_refused(encode_safetensors(file), "gives 1 units, but the matrix of layer 2 reads 3");
+  expect_refused(encode_safetensors(file), "in one order only: lin0.weight (2 to 3), lin0.bias (3 to 1)");
   file.tensors[1] = {"lin0.bias", {2}, {1, 2}};
   EXPECT_EQ(only(encode_safetensors(file), "x").network.connections[0].bias, (std::vector<float>{0, 0, 0}));
 }
