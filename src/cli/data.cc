@@ -75,10 +75,13 @@ const PublishedData& published_data(const Arguments& arguments) {
       }
     }
   }
-  throw ConfigError(fmt::format(
-      "modlab data knows mnist and cifar10, not '{}'; `modlab data show --images TRAIN,TEST --labels TRAIN,TEST` shows "
-      "other files",
-      words.back()));
+  std::vector<std::string> names;
+  std::ranges::transform(published(), std::back_inserter(names),
+                         [](const auto* data) { return std::string(data->name); });
+  throw ConfigError(
+      fmt::format("modlab data knows {}, not '{}'; `modlab data show --images TRAIN,TEST --labels TRAIN,TEST` shows "
+                  "other files",
+                  join_text(names, " and "), words.back()));
 }
 
 void refuse(const Arguments& arguments, std::initializer_list<const char*> names, const std::string& verb) {

