@@ -34,6 +34,11 @@ const std::vector<Option>& own_mask_options() {
        "FILE",
        "mask networks that are trained: of `modlab train --save` or `modlab sculpt`, or layers",
        {}},
+      {"data",
+       Arity::kOne,
+       "FILE",
+       "the same as --task, for samples of one's own: inputs and labels of numpy.savez",
+       {}},
       snapshot_option(),
       {"save",
        Arity::kOne,
@@ -54,7 +59,8 @@ void print_mask_help(const Arguments& arguments) {
       "  modlab mask --task add-mul --hidden 400,400,200 --seed 0..9 --steps 10000 --mask-steps 10000\n"
       "  modlab mask --task permuted-mnist --hidden 200,200,64 --seed 0..9 --mask-steps 5000\n"
       "  modlab mask --from nets/*.safetensors --targets outputs\n"
-      "  modlab mask --from sculpted/dense.jsonl --task sculpt/4-2-4\n\n"
+      "  modlab mask --from sculpted/dense.jsonl --task sculpt/4-2-4\n"
+      "  modlab mask --model net.pt --data samples.npz --targets outputs\n\n"
       "A network is trained, or read from files, and frozen; for each target a binary mask over its weights is "
       "trained\n"
       "that keeps what the target needs. What two masks share is reused, what they do not share is specialised: "
@@ -247,9 +253,28 @@ int mask_given(const Arguments& arguments, int threads) {
   return 0;
 }
 
+// A network of one's own is called --model FILE and its samples --data FILE; to a run they are what every mask has, its
+// network and its task.
+std::vector<std::string> in_words_of_masks(std::span<const std::string> words) {
+  std::vector<std::string> said(words.begin(), words.end());
+  for (std::size_t at = 0; at < said.size(); ++at) {
+    const bool is_apart = said[at] == "--model" && at + 1 < said.size();
+    const std::string model = is_apart ? said[at + 1] : said[at].starts_with("--model=") ? said[at].substr(8) : "";
+    if (!model.empty() && model != methods::kMaskedModel) {
+      said[at] = is_apart ? "--network" : "--network=" + model;
+    } else if (said[at] == "--data") {
+      said[at] = "--task";
+    } else if (said[at].starts_with("--data=")) {
+      said[at] = "--task=" + said[at].substr(7);
+    }
+  }
+  return said;
+}
+
 }  // namespace
 
-int run_mask(std::span<const std::string> words) {
+int run_mask(std::span<const std::string> given) {
+  const std::vector<std::string> words = in_words_of_masks(given);
   std::vector<Option> options = setting_options();
   options.insert(options.end(), own_mask_options().begin(), own_mask_options().end());
   const Arguments arguments(words, options);

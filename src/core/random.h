@@ -53,11 +53,12 @@ enum class Stream : std::uint32_t {
   kGumbel = 5,
   kBootstrap = 6,
   kTrainings = 7,
-  kSamples = 8,      // what a sample shows
-  kSampleRules = 9,  // which rule it follows
-  kRoutes = 10,      // which module an oracle that knows nothing takes
-  kMaskNoise = 11,   // which weights a sample of a mask keeps
-  kMaskRows = 12,    // which rows it is trained on
+  kSamples = 8,        // what a sample shows
+  kSampleRules = 9,    // which rule it follows
+  kRoutes = 10,        // which module an oracle that knows nothing takes
+  kMaskNoise = 11,     // which weights a sample of a mask keeps
+  kMaskRows = 12,      // which rows it is trained on
+  kNetworkNoise = 13,  // what a network on libtorch draws for itself: dropout, augmentation
 };
 
 inline Words4 stream_key(std::uint64_t seed, Stream stream) {

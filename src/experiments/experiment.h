@@ -178,6 +178,8 @@ class Experiment {
   virtual std::map<std::string, nlohmann::json> defaults() const = 0;
   // Values with which a setting is left out of a run's name.
   virtual const std::map<std::string, nlohmann::json>& name_defaults() const = 0;
+  // Whether a run gives the same bits on any machine; otherwise on the same one, with as many threads.
+  virtual bool is_replayable() const { return true; }
   // Runs with equal keys share most of their work.
   virtual std::uint64_t share_key(const Run& run) const { return run.number; }
   // So many runs that differ in free settings alone (Setting::is_free) are trained at once, and take about as long as

@@ -5,6 +5,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../src"
 declare -A allowed=(
   [core]="core"
   [mpi]="core"
+  [torch]="core io tasks engine models torch"
   [io]="core io"
   [settings]="core io settings"
   [tasks]="core io tasks"

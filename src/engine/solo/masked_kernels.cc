@@ -6,6 +6,7 @@
 #include "hwy/foreach_target.h"
 
 #include "engine/solo/digits-inl.h"
+#include "engine/solo/flat_mask-inl.h"
 #include "engine/solo/mask_draw-inl.h"
 #include "engine/solo/mask_gradient-inl.h"
 #include "engine/solo/masked-inl.h"
@@ -17,6 +18,8 @@ template <typename T>
 solo::MaskedKernels<T> masked_table(const char* target) {
   return {.target = target,
           .draw = &mask_draw<T>,
+          .flat_draw = &flat_mask_draw<T>,
+          .flat_gradient = &flat_mask_gradient<T>,
           .forward = &masked_forward<T>,
           .input_gradient = &masked_input_gradient<T>,
           .gradient = &masked_gradient<T>,

@@ -179,6 +179,30 @@ struct RowSums {
   bool add;
 };
 
+// The same for networks whose products are not ours: parameters as they lie in memory, and beside them what each sample
+// makes of them, `stride` numbers apart. A multiple of kUnitPad numbers; `first_index` is the first one's index.
+template <typename T>
+struct FlatMaskDraw {
+  const T* logits;
+  const T* weights;
+  T* masked;  // [sample][weight]
+  std::size_t count, stride;
+  std::uint32_t first_index;
+  int samples;
+  MaskNoise noise;
+  bool deterministic;
+};
+template <typename T>
+struct FlatMaskGradient {
+  const T* weights;
+  const T* products;  // [sample][weight]: gradients of the masked weights
+  std::size_t count, stride;
+  std::uint32_t first_index;
+  int samples;
+  MaskSlope<T> slope;
+  T* gradients;
+};
+
 inline constexpr int kLossClasses = 10;  // of a digit
 // Ten classes for each digit: the loss of each row, summed over the digits that are read and count, and its gradient.
 template <typename T>
@@ -217,6 +241,8 @@ struct MaskedKernels {
   const char* target;
 
   void (*draw)(const MaskDraw<T>&);
+  void (*flat_draw)(const FlatMaskDraw<T>&);
+  void (*flat_gradient)(const FlatMaskGradient<T>&);
   void (*forward)(const MaskedForward<T>&);
   void (*input_gradient)(const MaskedInputGradient<T>&);
   void (*gradient)(const MaskedGradient<T>&);

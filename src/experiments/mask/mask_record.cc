@@ -144,6 +144,9 @@ nlohmann::ordered_json stage_json(const MaskOutcome& outcome, const MaskStage& s
   if (!stage.inverse_confusion.empty()) {
     object["inverse_confusion"] = stage.inverse_confusion;
   }
+  if (!stage.class_confusion.empty()) {
+    object["class_confusion"] = stage.class_confusion;
+  }
   return object;
 }
 
@@ -333,6 +336,9 @@ nlohmann::ordered_json mask_json(const MaskOutcome& outcome) {
         {{"beta", point.beta}, {"kept", point.kept}, {"accuracy", point.accuracy}, {"ambiguous", point.ambiguous}});
   }
   object["unmasked"] = by_target(outcome, outcome.unmasked);
+  if (!outcome.unmasked_classes.empty()) {
+    object["unmasked_class_confusion"] = outcome.unmasked_classes;
+  }
   object["stages"] = nlohmann::ordered_json::array();
   for (const MaskStage& stage : outcome.stages) {
     object["stages"].push_back(stage_json(outcome, stage));

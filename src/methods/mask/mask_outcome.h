@@ -33,6 +33,8 @@ struct MaskStage {
   // Of the tasks whose answers can be told apart: [true operation][answered with operation, last: with none], percent.
   std::vector<std::vector<double>> confusion = {};
   std::vector<std::vector<double>> inverse_confusion = {};  // with everything but the mask
+  // Where answers are classes: [right class][said class], in percent of the right one.
+  std::vector<std::vector<double>> class_confusion = {};
 };
 
 // A mask on everything, trained with one weight of the penalty.
@@ -50,7 +52,8 @@ struct MaskOutcome {
   double beta = 0;
   std::vector<BetaPoint> beta_table = {};  // where beta was to be found
   std::vector<std::string> targets;
-  std::vector<double> unmasked;  // accuracy of each target, in percent
+  std::vector<double> unmasked;                            // accuracy of each target, in percent
+  std::vector<std::vector<double>> unmasked_classes = {};  // see MaskStage::class_confusion
   std::vector<MaskStage> stages;
   std::vector<std::string> own_tensors = {};  // whose weights are each target's own: masks of two share none of them
 

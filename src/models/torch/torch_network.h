@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/network.h"
+#include "models/torch/given_samples.h"
+
+// Networks that run on libtorch, as the rooms that do not see it know them: functions of their parameters. Masks,
+// optimisers, schedules and checkpoints are ours and the same for all of them.
+namespace modlab::models {
+
+// Some samples, by their numbers, and how a network looks at them.
+struct TorchBatch {
+  std::span<const std::uint32_t> rows;
+  // [output]: 1 where it counts; empty: all do. Of classes, those that do not count cannot be answered either.
+  std::span<const std::uint8_t> outputs = {};
+  // While weights are trained: what is drawn (dropout, augmentation) follows from `noise`, and statistics are taken
+  // from the batch. Otherwise the network is as it is used.
+  bool trains_weights = false;
+  std::uint64_t noise = 0;
+};
+
+class TorchNetwork {
+ public:
+  virtual ~TorchNetwork() = default;
+
+  virtual const engine::Layout& layout() const = 0;
+  // Its parameters as they were made or found, in the order of the layout.
+  virtual std::vector<float> initial() const = 0;
+  // What training changes besides the parameters, such as the means of batches.
+  virtual std::vector<float> buffers() const = 0;
+  virtual void set_buffers(std::span<const float> buffers) = 0;
+
+  // The mean loss of samples, and its gradient by all parameters; both in the order of the layout. Tensors that
+  // `wanted` says no to have no gradient: theirs is left as it is. Empty: all are wanted.
+  virtual double gradient(std::span<const float> parameters, const TorchBatch& batch,
+                          std::span<const std::uint8_t> wanted, std::span<float> gradients) = 0;
+
+  // What it says of samples, [row][answer].
+  virtual int answers() const = 0;
+  virtual std::vector<float> say(std::span<const float> parameters, std::span<const std::uint32_t> rows) = 0;
+};
+
+// A network of PyTorch's, as torch.jit.save writes it.
+struct ScriptFile {
+  std::string path;
+  std::string bytes;
+};
+// What is in such a file, without samples.
+struct ScriptContents {
+  engine::Layout layout;
+  std::vector<float> parameters;
+  bool is_checked = false;  // it says here what was recorded when it was saved
+};
+
+struct TorchPlace {
+  std::string device = "cpu";
+  int threads = 1;
+};
+
+// What src/torch offers.
+class TorchLibrary {
+ public:
+  virtual ~TorchLibrary() = default;
+
+  // Loading runs the file's code. Throws FormatError, also where the file has recorded what it says of some inputs
+  // ("check.npz" among its extra files, with `inputs` and `outputs`) and does not say it here.
+  virtual ScriptContents read_script(const ScriptFile& file) const = 0;
+  // The network on these samples. Throws FormatError where the two do not fit.
+  virtual std::unique_ptr<TorchNetwork> open_script(const ScriptFile& file, std::shared_ptr<const GivenSamples> samples,
+                                                    const TorchPlace& place) const = 0;
+};
+
+// A file from anyone. Throws FormatError for pickles, which are never read, and for what is no TorchScript.
+ScriptFile read_script_file(const std::string& path);
+bool is_torch_script(std::string_view bytes);
+
+// The library lies beside the program and is loaded at the first call. Throws ConfigError if it is not there.
+const TorchLibrary& torch_library();
+
+}  // namespace modlab::models

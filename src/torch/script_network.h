@@ -1,0 +1,75 @@
+#pragma once
+
+#include <torch/script.h>
+
+#include <memory>
+
+#include "torch/labelled_samples.h"
+#include "torch/network_on_torch.h"
+
+namespace modlab::on_torch {
+
+// A module of TorchScript whose parameters can be anything: where its code looks a parameter up, it finds what was last
+// put there, with the gradient that leads to it.
+class ScriptModule {
+ public:
+  ScriptModule(const models::ScriptFile& file, const torch::Device& device);
+
+  struct Parameter {
+    std::string name;
+    torch::Tensor value;  // as the file has it
+  };
+  const std::vector<Parameter>& parameters() const { return parameters_; }
+  // Whether the file says how the network answers some inputs, and it does so here; it has not been loaded otherwise.
+  bool is_checked() const { return is_checked_; }
+
+  // [row][output], with these in the place of its parameters.
+  torch::Tensor run(const torch::Tensor& inputs, const Tensors& parameters);
+
+ private:
+  // Where a parameter is looked up: a member of a submodule, or a place in one of its lists of tensors, as those of
+  // LSTM and GRU are.
+  struct Member {
+    c10::intrusive_ptr<c10::ivalue::Object> owner;
+    std::size_t slot;
+    std::size_t parameter;
+  };
+  struct ListPlace {
+    c10::List<at::Tensor> list;
+    std::size_t at;
+    std::size_t parameter;
+  };
+
+  void find_members(const torch::jit::Module& module, const std::string& prefix);
+  void find_lists(const torch::jit::Module& module);
+  void check_record(const std::string& record);
+  torch::Tensor forward(const torch::Tensor& inputs);
+
+  std::string path_;
+  torch::jit::Module module_;
+  torch::Device device_;
+  std::vector<Parameter> parameters_;
+  std::vector<Member> members_;
+  std::vector<ListPlace> lists_;
+  bool is_checked_ = false;
+};
+
+class ScriptNetwork : public NetworkOnTorch {
+ public:
+  ScriptNetwork(const models::ScriptFile& file, std::shared_ptr<const models::GivenSamples> samples,
+                const models::TorchPlace& place);
+
+  std::vector<float> initial() const override;
+  int answers() const override { return outputs_; }
+
+ protected:
+  torch::Tensor loss(const Tensors& parameters, const models::TorchBatch& batch) override;
+  torch::Tensor said(const Tensors& parameters, const torch::Tensor& rows) override;
+
+ private:
+  ScriptModule module_;
+  LabelledSamples samples_;
+  int outputs_ = 0;
+};
+
+}  // namespace modlab::on_torch
