@@ -16,6 +16,7 @@
 #include "cli/train_table.h"
 #include "cli/verbs.h"
 #include "core/errors.h"
+#include "core/notice.h"
 #include "core/text.h"
 #include "io/file.h"
 #include "report/comparison_text.h"
@@ -256,7 +257,11 @@ studies::StoredRuns wanted_runs(const Arguments& arguments) {
       throw ConfigError(fmt::format("--run replays a run as it was; leave --{} out", name));
     }
   }
-  return studies::stored_runs(arguments.text("from"), arguments.words("run"));
+  studies::StoredRuns stored = studies::stored_runs(arguments.text("from"), arguments.words("run"));
+  if (!std::ranges::all_of(stored.runs, [](const experiments::Run& run) { return run.kind->is_replayable(); })) {
+    give_notice("what runs on libtorch is the same on the same machine with as many threads, not on every one");
+  }
+  return stored;
 }
 
 }  // namespace

@@ -47,6 +47,11 @@ std::unique_ptr<Work> Experiment::judge(std::span<const Run> /*runs*/,
   throw ConfigError("--networks is for studies of sculpted networks; this study is none");
 }
 
+bool Experiment::has_model(const std::string& model) const {
+  const std::vector<std::string> names = models();
+  return std::ranges::find(names, model) != names.end();
+}
+
 nlohmann::ordered_json Experiment::run_json(const Run& run, const Result& result) const {
   nlohmann::ordered_json json = run.values.to_json();
   json["id"] = run.id();
@@ -88,7 +93,7 @@ const Experiment& kind_for(const Given& given) {
   const Experiment* with_model = nullptr;
   for (const Experiment* kind : all()) {
     const std::vector<std::string> models = kind->models();
-    if (std::ranges::find(models, model) != models.end()) {
+    if (kind->has_model(model)) {
       if (takes(*kind, task)) {
         return *kind;
       }

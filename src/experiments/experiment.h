@@ -162,6 +162,8 @@ class Experiment {
 
   // A kind is chosen by model and task: the first one that has the model and takes the task.
   virtual std::vector<std::string> models() const = 0;
+  // Whether a model is its own: one of these, or of those that no list could name, such as files.
+  virtual bool has_model(const std::string& model) const;
   virtual bool takes(const std::string& /*task*/) const { return true; }
   // Tasks that no other kind has: names instead of files, and what they are; empty if its tasks are files.
   virtual std::vector<OwnTask> own_tasks() const { return {}; }

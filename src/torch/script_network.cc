@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <ATen/CPUGeneratorImpl.h>
+
 #include <algorithm>
+#include <mutex>
 #include <sstream>
 
 #include "core/errors.h"
@@ -18,6 +21,11 @@ torch::Tensor tensor_of(const io::NamedTensor& array) {
   torch::Tensor tensor = torch::empty(sizes, torch::kFloat);
   std::ranges::copy(array.values, tensor.data_ptr<float>());
   return tensor;
+}
+
+std::mutex& generator_mutex() {
+  static std::mutex mutex;
+  return mutex;
 }
 
 }  // namespace
@@ -119,6 +127,27 @@ torch::Tensor ScriptModule::run(const torch::Tensor& inputs, const Tensors& para
   return forward(inputs);
 }
 
+void ScriptModule::use_for_training(bool is_on) {
+  if (module_.is_training() != is_on) {
+    module_.train(is_on);
+  }
+}
+
+Tensors ScriptModule::buffers() const {
+  Tensors copies;
+  for (const torch::Tensor& buffer : module_.buffers()) {
+    copies.push_back(buffer.clone());
+  }
+  return copies;
+}
+
+void ScriptModule::set_buffers(const Tensors& buffers) {
+  std::size_t at = 0;
+  for (torch::Tensor buffer : module_.buffers()) {
+    buffer.copy_(buffers[at++]);
+  }
+}
+
 void ScriptModule::check_record(const std::string& record) {
   constexpr double kRelative = 1e-3;
   constexpr double kAbsolute = 1e-4;
@@ -164,11 +193,17 @@ ScriptNetwork::ScriptNetwork(const models::ScriptFile& file, std::shared_ptr<con
     values.push_back(parameter.value);
   }
   const torch::NoGradGuard no_grad;
+  find_outputs(values);
+  find_draws(values);
+  samples_.check(outputs_, file.path);
+}
+
+void ScriptNetwork::find_outputs(const Tensors& parameters) {
   // Of two samples: of one alone nobody could tell which dimension is that of the samples.
   const torch::Tensor first = torch::arange(std::min<std::int64_t>(2, samples_.count()));
-  const auto count_outputs = [&] { outputs_ = static_cast<int>(module_.run(samples_.inputs(first), values).size(1)); };
+  const auto count = [&] { outputs_ = static_cast<int>(module_.run(samples_.inputs(first), parameters).size(1)); };
   try {
-    count_outputs();
+    count();
   } catch (const UserError&) {
     throw;
   } catch (const std::exception&) {
@@ -177,12 +212,48 @@ ScriptNetwork::ScriptNetwork(const models::ScriptFile& file, std::shared_ptr<con
       throw;
     }
     try {
-      count_outputs();
+      count();
     } catch (const std::exception&) {
       std::rethrow_exception(as_numbers);
     }
   }
-  samples_.check(outputs_, file.path);
+}
+
+void ScriptNetwork::find_draws(const Tensors& parameters) {
+  constexpr std::int64_t kSome = 16;
+  const torch::Tensor some = torch::arange(std::min(kSome, samples_.count()));
+  const Tensors buffers = module_.buffers();
+  module_.use_for_training(true);
+  const std::lock_guard lock(generator_mutex());
+  torch::manual_seed(1);
+  const torch::Tensor one = module_.run(samples_.inputs(some), parameters);
+  module_.set_buffers(buffers);
+  torch::manual_seed(2);
+  draws_ = !torch::equal(one, module_.run(samples_.inputs(some), parameters));
+  module_.set_buffers(buffers);
+  module_.use_for_training(false);
+}
+
+std::vector<float> ScriptNetwork::buffers() const {
+  std::vector<float> all;
+  for (const torch::Tensor& buffer : module_.buffers()) {
+    const std::vector<float> values = as_floats(buffer);
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  return all;
+}
+
+void ScriptNetwork::set_buffers(std::span<const float> buffers) {
+  Tensors tensors = module_.buffers();
+  std::size_t first = 0;
+  for (torch::Tensor& tensor : tensors) {
+    const auto count = static_cast<std::size_t>(tensor.numel());
+    torch::Tensor values = torch::empty(tensor.sizes(), torch::kFloat);
+    std::ranges::copy(buffers.subspan(first, count), values.data_ptr<float>());
+    tensor = values.to(tensor.options());
+    first += count;
+  }
+  module_.set_buffers(tensors);
 }
 
 std::vector<float> ScriptNetwork::initial() const {
@@ -196,10 +267,25 @@ std::vector<float> ScriptNetwork::initial() const {
 
 torch::Tensor ScriptNetwork::loss(const Tensors& parameters, const models::TorchBatch& batch) {
   const torch::Tensor rows = as_tensor(batch.rows);
-  return samples_.loss(module_.run(samples_.inputs(rows), parameters), rows, batch.outputs);
+  torch::Tensor inputs = samples_.inputs(rows);
+  if (batch.input_noise > 0) {
+    const at::Generator generator = at::detail::createCPUGenerator(batch.noise);
+    inputs = inputs.clone();
+    torch::Tensor noisy = inputs.slice(1, 0, batch.noisy_inputs);
+    noisy.add_(torch::randn(noisy.sizes(), generator).to(noisy.device()), batch.input_noise);
+  }
+  module_.use_for_training(batch.trains_weights);
+  std::unique_lock lock(generator_mutex(), std::defer_lock);
+  if (batch.trains_weights && draws_) {
+    lock.lock();  // networks on other threads draw from the same generator
+    torch::manual_seed(batch.noise);
+  }
+  const torch::Tensor said = module_.run(inputs, parameters);
+  return samples_.loss(said, rows, batch.outputs);
 }
 
 torch::Tensor ScriptNetwork::said(const Tensors& parameters, const torch::Tensor& rows) {
+  module_.use_for_training(false);
   return module_.run(samples_.inputs(rows), parameters);
 }
 

@@ -23,6 +23,11 @@ class ScriptModule {
   // Whether the file says how the network answers some inputs, and it does so here; it has not been loaded otherwise.
   bool is_checked() const { return is_checked_; }
 
+  // Dropout and statistics of batches as they are in training, or as the network is used.
+  void use_for_training(bool is_on);
+  // What training changes besides the parameters, such as the means of batches: copies, and back.
+  Tensors buffers() const;
+  void set_buffers(const Tensors& buffers);
   // [row][output], with these in the place of its parameters.
   torch::Tensor run(const torch::Tensor& inputs, const Tensors& parameters);
 
@@ -60,6 +65,8 @@ class ScriptNetwork : public NetworkOnTorch {
                 const models::TorchPlace& place);
 
   std::vector<float> initial() const override;
+  std::vector<float> buffers() const override;
+  void set_buffers(std::span<const float> buffers) override;
   int answers() const override { return outputs_; }
 
  protected:
@@ -67,9 +74,13 @@ class ScriptNetwork : public NetworkOnTorch {
   torch::Tensor said(const Tensors& parameters, const torch::Tensor& rows) override;
 
  private:
+  void find_outputs(const Tensors& parameters);
+  void find_draws(const Tensors& parameters);
+
   ScriptModule module_;
   LabelledSamples samples_;
   int outputs_ = 0;
+  bool draws_ = false;  // in training, as dropout does: from libtorch's one generator
 };
 
 }  // namespace modlab::on_torch

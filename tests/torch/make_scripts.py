@@ -116,6 +116,9 @@ def main():
     conv(images)  # its running statistics are some
     save("conv", conv, images, classes[:20], entropy)
 
+    # An architecture that is to be trained, on depth1: six inputs, two outputs.
+    untrained = nn.Sequential(nn.Linear(6, 24), nn.BatchNorm1d(24), nn.ReLU(), nn.Dropout(0.05), nn.Linear(24, 2))
+    torch.jit.save(torch.jit.script(untrained), str(FOLDER / "untrained.pt"))
     torch.jit.save(torch.jit.script(NoParameters()), str(FOLDER / "no_parameters.pt"))
     torch.jit.save(torch.jit.script(NoTensor()), str(FOLDER / "no_tensor.pt"))
     torch.save(plain, FOLDER / "pickle.pt")

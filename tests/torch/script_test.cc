@@ -146,7 +146,7 @@ class ScriptVerb : public test::ProgramTest {
   }
   std::string on(const std::string& network, const std::string& samples) {
     return "mask --model " + torch_file(network) + " --data " + torch_file(samples) +
-           " --mask-steps 20 --mask-batch 16 --threads 1 ";
+           " --mask-steps 20 --mask-batch 16 --beta 0.001 --threads 1 ";
   }
 };
 

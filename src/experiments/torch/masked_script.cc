@@ -8,14 +8,12 @@
 #include <memory>
 
 #include "core/errors.h"
-#include "core/notice.h"
-#include "core/sha256.h"
 #include "core/thread_seconds.h"
 #include "experiments/mask/mask_files.h"
 #include "experiments/mask/mask_kind.h"
 #include "experiments/mask/mask_picture.h"
 #include "experiments/mask/solo_mask_work.h"
-#include "io/file.h"
+#include "experiments/torch/script_files.h"
 #include "methods/torch/flat_mask_trainer.h"
 #include "methods/torch/sample_targets.h"
 #include "models/training_settings-inl.h"
@@ -35,7 +33,6 @@ using settings::SpecSetting;
 
 constexpr settings::Word<LabelLoss> kLosses[] = {{"auto", LabelLoss::kAuto}, {"mse", LabelLoss::kMse}};
 constexpr settings::Word<std::string_view> kDevices[] = {{"cpu", "cpu"}, {"cuda", "cuda"}};
-constexpr std::size_t kMostScriptBytes = std::size_t{1} << 32U;
 
 struct ScriptMaskingSpec {
   std::string samples;  // files
@@ -46,7 +43,8 @@ struct ScriptMaskingSpec {
   std::string targets = "outputs";
   std::string_view device = "cpu";
   bool controls = true;
-  methods::MaskSpec mask;
+  // Which penalty is right depends on the network, and nobody has published one for it.
+  methods::MaskSpec mask = {.steps = 5'000, .beta = std::nullopt};
 };
 
 std::vector<SpecSetting<ScriptMaskingSpec>> file_rows() {
@@ -131,16 +129,12 @@ ScriptMaskingSpec script_spec(const Values& values) {
   return spec;
 }
 
-std::string contents_of(const ScriptMaskingSpec& spec) {
-  constexpr std::size_t kDigits = 16;
-  std::string text;
-  for (const std::string& file : {spec.network, spec.samples}) {
-    text += sha256_hex(io::read_file(file, kMostScriptBytes));
-  }
+std::vector<std::string> files_of(const ScriptMaskingSpec& spec) {
+  std::vector<std::string> files = {spec.network, spec.samples};
   if (spec.targets.ends_with(".csv")) {
-    text += sha256_hex(io::read_file(spec.targets, kMostScriptBytes));
+    files.push_back(spec.targets);
   }
-  return sha256_hex(text).substr(0, kDigits);
+  return files;
 }
 
 void check_script(const ScriptMaskingSpec& spec) {
@@ -211,20 +205,11 @@ class MaskedScriptWork : public SoloMaskWork {
     if (known != nullptr) {
       return known;
     }
-    if (contents_of(spec) != spec.contents) {
-      throw ConfigError(
-          fmt::format("{} or {} is not what it was when this run was planned", spec.network, spec.samples));
-    }
+    check_contents(files_of(spec), spec.contents);
     auto task = std::make_shared<ScriptTask>();
-    task->file = modlab::models::read_script_file(spec.network);
+    task->file = checked_script(spec.network);
     task->samples = std::make_shared<const GivenSamples>(modlab::models::read_samples(spec.samples, spec.loss));
     task->targets = methods::sample_targets(spec.targets, *task->samples);
-    const modlab::models::ScriptContents contents = modlab::models::torch_library().read_script(task->file);
-    if (!contents.is_checked) {
-      give_notice(
-          fmt::format("{} has no record of what it says (check.npz), so that nobody can tell whether it says it here",
-                      spec.network));
-    }
     const auto network =
         modlab::models::torch_library().open_script(task->file, task->samples, {std::string(spec.device), 1});
     methods::masked_parameters(network->layout(), spec.mask);
@@ -300,7 +285,7 @@ class MaskedScriptKind : public MaskKind {
     script_settings().apply(given, spec);
     check_script(spec);
     if (spec.contents.empty()) {
-      spec.contents = contents_of(spec);
+      spec.contents = contents_of(files_of(spec));
     }
     return script_settings().values(spec);
   }

@@ -22,6 +22,9 @@ struct TorchBatch {
   // from the batch. Otherwise the network is as it is used.
   bool trains_weights = false;
   std::uint64_t noise = 0;
+  // Of samples that are one list of inputs: normal noise of this standard deviation on the first so many.
+  double input_noise = 0;
+  int noisy_inputs = 0;
 };
 
 class TorchNetwork {
