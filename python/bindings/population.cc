@@ -164,12 +164,13 @@ class Population {
 
   // A file may be another task by the time that these runs are asked something.
   void keep_tasks() {
-    std::set<std::string> names;
+    std::map<std::string, const experiments::Experiment*> kinds;
     for (const experiments::Run& run : runs_) {
-      names.insert(run.values.text("task"));
+      kinds.emplace(run.values.text("task"), run.kind);
     }
-    for (const std::string& name : names) {
-      if (!name.empty() && experiments::owner_of(name) == nullptr) {
+    for (const auto& [name, kind] : kinds) {
+      // Kinds whose tasks are their own, or files of samples, have no facts to tell of them.
+      if (!name.empty() && experiments::owner_of(name) == nullptr && kind->task_facts(name)) {
         named_[name] = tasks::cached_task(name);
       }
     }

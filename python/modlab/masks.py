@@ -22,8 +22,14 @@ def mask(*, threads: int | None = None, progress: bool | None = None, **settings
     >>> sorted(masked[0].masks)
     ['all', 'y0', 'y1']
 
+    A PyTorch model is masked on samples of its own, docs/pytorch.md: modlab.mask(model="net.pt", data="samples.npz").
+
     threads, progress: as train has them
     """
+    # To a run they are what every mask has, its network and its task.
+    for said, meant in (("model", "network"), ("data", "task")):
+        if said in settings:
+            settings[meant] = settings.pop(said)
     asked, tasks = take(settings)
     core = _core.Population(asked, SETTINGS["masked"], tasks, thread_number(threads), True)
     carry_out(core, progress)
