@@ -216,9 +216,9 @@ TEST_F(MaskedSequences, ScanIsMaskedForItsSplitsAndTrainedOnOneAlone) {
   NEEDS_LIBTORCH();
   const std::string sizes =
       " --state 4 --embedding 2 --layers 1 --steps 2 --batch-size 8 --mask-steps 2 --mask-batch 8";
-  const nlohmann::json run = json_output("mask --task scan --network lstm --json" + sizes)["runs"][0];
+  const nlohmann::json masked = json_output("mask --task scan --network lstm --json" + sizes)["runs"][0];
   std::vector<std::string> stages;
-  for (const nlohmann::json& stage : run["stages"]) {
+  for (const nlohmann::json& stage : masked["stages"]) {
     stages.push_back(stage["name"]);
     EXPECT_EQ(stage["accuracy"].size(), 3U);
     EXPECT_TRUE(stage["other_tests"].contains("simple"));
@@ -226,7 +226,7 @@ TEST_F(MaskedSequences, ScanIsMaskedForItsSplitsAndTrainedOnOneAlone) {
   EXPECT_EQ(stages, (std::vector<std::string>{"simple", "jump", "length", "turn_left"}));
   for (const char* measure : {"mask_simple_on_jump", "mask_length_on_simple", "learned_turn_left", "gap_jump",
                               "removed_jump", "removed_end", "jump_removed_most"}) {
-    EXPECT_TRUE(run["best"].contains(measure)) << measure;
+    EXPECT_TRUE(masked["best"].contains(measure)) << measure;
   }
   const nlohmann::json alone =
       json_output("mask --task scan --network lstm --trained-on jump --json" + sizes)["runs"][0];
