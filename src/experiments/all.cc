@@ -8,14 +8,15 @@
 #include "experiments/rules/rules.h"
 #include "experiments/sculpt/sculpt.h"
 #include "experiments/torch/masked_script.h"
+#include "experiments/torch/masked_sequences.h"
 #include "experiments/torch/trained_script.h"
 
 namespace modlab::experiments {
 
 std::span<const Experiment* const> all() {
-  static const Experiment* const kKinds[] = {&bits(),          &images(),        &sculpt(),        &rules(),
-                                             &masked_bits(),   &masked_digits(), &masked_images(), &masked_sculpted(),
-                                             &masked_script(), &trained_script()};
+  static const Experiment* const kKinds[] = {&bits(),          &images(),           &sculpt(),        &rules(),
+                                             &masked_bits(),   &masked_digits(),    &masked_images(), &masked_sculpted(),
+                                             &masked_script(), &masked_sequences(), &trained_script()};
   return kKinds;
 }
 

@@ -50,6 +50,11 @@ class MaskedText {
   explicit MaskedText(std::span<const ordered_json> networks) : networks_(networks), first_(networks.front()) {}
 
   std::string write() {
+    if (stages() == 0) {
+      accuracies();
+      text_ += "Trained and not masked.\n";
+      return text_;
+    }
     if (!has_control()) {
       tasks_in_order();
     } else {
@@ -153,20 +158,25 @@ class MaskedText {
         rows[0].push_back("not " + stage_name(stage));
       }
     }
-    for (const auto& [target, unmasked] : first_.at("unmasked").items()) {
-      std::vector<std::string>& row = rows.emplace_back();
-      row.push_back(on_one_line(target));
-      row.push_back(of_all([&](const ordered_json& network) { return at(at(&network, "unmasked"), target); }).text(1));
-      for (std::size_t stage = 0; stage < shown; ++stage) {
-        for (const char* which : {"accuracy", "inverse"}) {
-          if (stage > 0 || which == std::string_view("accuracy")) {
-            row.push_back(of_all([&](const ordered_json& network) {
-                            return at(at(stage_of(network, stage), which), target);
-                          }).text(1));
+    const auto add_rows = [&](const char* unmasked, const char* under_mask, const char* without_mask) {
+      const ordered_json tests = first_.value(unmasked, ordered_json::object());
+      for (const auto& [target, percent] : tests.items()) {
+        std::vector<std::string>& row = rows.emplace_back();
+        row.push_back(on_one_line(target));
+        row.push_back(of_all([&](const ordered_json& network) { return at(at(&network, unmasked), target); }).text(1));
+        for (std::size_t stage = 0; stage < shown; ++stage) {
+          for (const char* which : {under_mask, without_mask}) {
+            if (stage > 0 || which == under_mask) {
+              row.push_back(of_all([&](const ordered_json& network) {
+                              return at(at(stage_of(network, stage), which), target);
+                            }).text(1));
+            }
           }
         }
       }
-    }
+    };
+    add_rows("unmasked", "accuracy", "inverse");
+    add_rows("unmasked_other_tests", "other_tests", "");
     table(rows);
     if (shown < stages()) {
       text_ += fmt::format("Of {} masks the first {} are shown; --json has all.\n", stages(), shown);

@@ -312,6 +312,8 @@ MathQuestion draw_one(MathModule module, Draw& draw) {
   return {};
 }
 
+bool is_letter(char letter) { return letter >= kFirstLetter && letter <= kLastLetter; }
+
 }  // namespace
 
 std::vector<MathQuestion> draw_math_questions(MathModule module, MathDifficulty difficulty, std::size_t count,
@@ -336,8 +338,8 @@ std::vector<MathQuestion> draw_math_questions(MathModule module, MathDifficulty 
   return questions;
 }
 
-std::vector<MathQuestion> read_math_questions(const std::string& path) {
-  std::vector<std::string> lines = split_text(io::read_file(path, kMaxQuestionBytes), '\n');
+std::vector<MathQuestion> parse_math_questions(const std::string& file, const std::string& path) {
+  std::vector<std::string> lines = split_text(file, '\n');
   while (!lines.empty() && trim(lines.back()).empty()) {
     lines.pop_back();
   }
@@ -350,7 +352,7 @@ std::vector<MathQuestion> read_math_questions(const std::string& path) {
     MathQuestion question{std::string(trim(lines[line])), std::string(trim(lines[line + 1]))};
     for (const auto& [text, longest, what] : {std::tuple(&question.question, kLongestQuestion, "question"),
                                               std::tuple(&question.answer, kLongestAnswer, "answer")}) {
-      if (text->empty() || text->size() > longest || !is_printable(*text)) {
+      if (text->empty() || text->size() > longest || !std::ranges::all_of(*text, is_letter)) {
         throw FormatError(fmt::format("{}:{}: no {} of one to {} letters", path,
                                       line + (text == &question.answer ? 2 : 1), what, longest));
       }
@@ -358,6 +360,10 @@ std::vector<MathQuestion> read_math_questions(const std::string& path) {
     questions.push_back(std::move(question));
   }
   return questions;
+}
+
+std::vector<MathQuestion> read_math_questions(const std::string& path) {
+  return parse_math_questions(io::read_file(path, kMaxQuestionBytes), path);
 }
 
 }  // namespace modlab::tasks

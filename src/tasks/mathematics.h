@@ -23,6 +23,10 @@ inline constexpr std::array<std::string_view, 3> kMathDifficulties = {"easy", "m
 inline constexpr std::size_t kLongestQuestion = 160;
 inline constexpr std::size_t kLongestAnswer = 30;
 
+// Letters of both, the signs of ASCII that are seen: from the first to the last.
+inline constexpr char kFirstLetter = ' ';
+inline constexpr char kLastLetter = '~';
+
 struct MathQuestion {
   std::string question;
   std::string answer;
@@ -35,5 +39,7 @@ std::vector<MathQuestion> draw_math_questions(MathModule module, MathDifficulty 
 
 // A published file: lines of questions, each followed by its answer.
 std::vector<MathQuestion> read_math_questions(const std::string& path);
+// The same for its text; `path` stands in messages.
+std::vector<MathQuestion> parse_math_questions(const std::string& file, const std::string& path);
 
 }  // namespace modlab::tasks

@@ -7,6 +7,7 @@
 
 #include "core/errors.h"
 #include "core/numpy_random.h"
+#include "core/text.h"
 #include "io/file.h"
 
 namespace modlab::tasks {
@@ -137,12 +138,11 @@ std::string words_text(const ScanCommand& command) {
 }
 
 // The commands of a file, by the table that has every line that there can be.
-std::vector<std::uint32_t> read_set(const std::string& path,
-                                    const std::unordered_map<std::string, std::uint32_t>& known) {
-  const std::string text = io::read_file(path, kMaxScanBytes);
+std::vector<std::uint32_t> parse_set(const ScanFile& file,
+                                     const std::unordered_map<std::string, std::uint32_t>& known) {
   std::vector<std::uint32_t> set;
   std::size_t line_number = 0;
-  for (std::string& line : split_text(text, '\n')) {
+  for (std::string& line : split_text(file.text, '\n')) {
     ++line_number;
     if (line.ends_with('\r')) {
       line.pop_back();
@@ -155,12 +155,12 @@ std::vector<std::uint32_t> read_set(const std::string& path,
       throw FormatError(
           fmt::format("{}:{}: no line of SCAN, or with actions that its command does not mean: '{}'; a line "
                       "reads 'IN: jump twice OUT: I_JUMP I_JUMP'",
-                      path, line_number, line.substr(0, 80)));
+                      file.path, line_number, on_one_line(line.substr(0, 80))));
     }
     set.push_back(found->second);
   }
   if (set.empty()) {
-    throw FormatError(fmt::format("{}: has no commands", path));
+    throw FormatError(fmt::format("{}: has no commands", file.path));
   }
   return set;
 }
@@ -194,24 +194,32 @@ ScanSets scan_sets(ScanSplit split, std::uint32_t seed) {
   return {};
 }
 
-ScanSets read_scan_sets(const std::string& train_path, const std::string& test_path) {
+ScanSets parse_scan_sets(const ScanFile& train, const ScanFile& test) {
   const std::vector<ScanCommand>& commands = scan_commands();
-  std::unordered_map<std::string, std::uint32_t> known;
-  for (std::uint32_t index = 0; index < commands.size(); ++index) {
-    known.emplace(scan_line(commands[index]), index);
-  }
-  ScanSets sets{read_set(train_path, known), read_set(test_path, known)};
+  static const std::unordered_map<std::string, std::uint32_t> kKnown = [&] {
+    std::unordered_map<std::string, std::uint32_t> known;
+    for (std::uint32_t index = 0; index < commands.size(); ++index) {
+      known.emplace(scan_line(commands[index]), index);
+    }
+    return known;
+  }();
+  ScanSets sets{parse_set(train, kKnown), parse_set(test, kKnown)};
   std::vector<bool> is_trained(commands.size());
   for (const std::uint32_t index : sets.train) {
     is_trained[index] = true;
   }
   for (const std::uint32_t index : sets.test) {
     if (is_trained[index]) {
-      throw FormatError(fmt::format("{}: '{}' is in {} too, and what is tested must not be trained", test_path,
-                                    words_text(commands[index]), train_path));
+      throw FormatError(fmt::format("{}: '{}' is in {} too, and what is tested must not be trained", test.path,
+                                    words_text(commands[index]), train.path));
     }
   }
   return sets;
+}
+
+ScanSets read_scan_sets(const std::string& train_path, const std::string& test_path) {
+  return parse_scan_sets({train_path, io::read_file(train_path, kMaxScanBytes)},
+                         {test_path, io::read_file(test_path, kMaxScanBytes)});
 }
 
 }  // namespace modlab::tasks

@@ -44,5 +44,11 @@ ScanSets scan_sets(ScanSplit split, std::uint32_t seed);
 // What the files of an official split have. Every line must be a command of the grammar and say what it means, and no
 // command may be in both.
 ScanSets read_scan_sets(const std::string& train_path, const std::string& test_path);
+// The same for their texts; the paths stand in messages.
+struct ScanFile {
+  std::string path;
+  std::string text;
+};
+ScanSets parse_scan_sets(const ScanFile& train, const ScanFile& test);
 
 }  // namespace modlab::tasks

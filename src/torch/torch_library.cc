@@ -1,4 +1,5 @@
 #include "torch/script_network.h"
+#include "torch/sequence_network.h"
 
 // What the program finds when it has loaded this library: see models/torch/torch_network.h.
 namespace modlab::on_torch {
@@ -30,6 +31,16 @@ class Library : public models::TorchLibrary {
     std::unique_ptr<models::TorchNetwork> network;
     with_libtorch(file.path, place.threads,
                   [&] { network = std::make_unique<ScriptNetwork>(file, std::move(samples), place); });
+    return network;
+  }
+
+  std::unique_ptr<models::TorchNetwork> open_sequences(const models::SequenceShape& shape,
+                                                       std::shared_ptr<const models::TokenSequences> samples,
+                                                       std::uint64_t seed,
+                                                       const models::TorchPlace& place) const override {
+    std::unique_ptr<models::TorchNetwork> network;
+    with_libtorch("a network on sequences", place.threads,
+                  [&] { network = std::make_unique<SequenceNetwork>(shape, std::move(samples), seed, place); });
     return network;
   }
 };

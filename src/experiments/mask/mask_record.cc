@@ -91,12 +91,16 @@ void add_sharing(const std::vector<MaskSharing>& pairs, const std::vector<bool>&
   }
 }
 
-nlohmann::ordered_json by_target(const MaskOutcome& outcome, const std::vector<double>& percents) {
+nlohmann::ordered_json by_name(const std::vector<std::string>& names, const std::vector<double>& percents) {
   nlohmann::ordered_json object = nlohmann::ordered_json::object();
-  for (std::size_t target = 0; target < percents.size(); ++target) {
-    object[outcome.targets[target]] = percents[target];
+  for (std::size_t at = 0; at < percents.size(); ++at) {
+    object[names[at]] = percents[at];
   }
   return object;
+}
+
+nlohmann::ordered_json by_target(const MaskOutcome& outcome, const std::vector<double>& percents) {
+  return by_name(outcome.targets, percents);
 }
 
 nlohmann::ordered_json overlap_json(const measures::MaskOverlap& overlap) {
@@ -115,6 +119,9 @@ nlohmann::ordered_json stage_json(const MaskOutcome& outcome, const MaskStage& s
   object["name"] = stage.name;
   object["accuracy"] = by_target(outcome, stage.accuracy);
   object["inverse"] = by_target(outcome, stage.inverse);
+  if (!stage.other.empty()) {
+    object["other_tests"] = by_name(outcome.other_tests, stage.other);
+  }
   for (std::size_t tensor = 0; tensor < stage.mask.tensors.size(); ++tensor) {
     const models::MaskTensor& kept = stage.mask.tensors[tensor];
     object["kept"][kept.name] = methods::kept_count(kept);
@@ -231,6 +238,9 @@ Numbers mask_numbers(const MaskOutcome& outcome, const std::vector<bool>& relate
     }
     numbers["control_kept"] = kept_percent(control.mask);
   }
+  if (outcome.stages.empty()) {
+    return numbers;
+  }
   const OwnAndOther masks = own_and_other(outcome, &MaskStage::accuracy);
   const OwnAndOther inverses = own_and_other(outcome, &MaskStage::inverse);
   numbers["own_accuracy"] = masks.own;
@@ -339,6 +349,9 @@ nlohmann::ordered_json mask_json(const MaskOutcome& outcome) {
   if (!outcome.unmasked_classes.empty()) {
     object["unmasked_class_confusion"] = outcome.unmasked_classes;
   }
+  if (!outcome.unmasked_other.empty()) {
+    object["unmasked_other_tests"] = by_name(outcome.other_tests, outcome.unmasked_other);
+  }
   object["stages"] = nlohmann::ordered_json::array();
   for (const MaskStage& stage : outcome.stages) {
     object["stages"].push_back(stage_json(outcome, stage));
@@ -374,6 +387,9 @@ nlohmann::ordered_json mask_json(const MaskOutcome& outcome) {
 std::vector<std::string> mask_warnings(const MaskOutcome& outcome) {
   constexpr double kEnough = 0.95;
   std::vector<std::string> warnings;
+  if (outcome.stages.empty()) {
+    return warnings;
+  }
   const double control = mean_of(outcome.stages.front().accuracy);
   const double unmasked = mean_of(outcome.unmasked);
   if (outcome.has_control && control < kEnough * unmasked) {

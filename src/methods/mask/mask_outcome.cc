@@ -17,6 +17,9 @@ void add_shares(const measures::MaskOverlap& overlap, double weight, std::array<
 
 std::vector<MaskSharing> sharing_of(const MaskOutcome& outcome) {
   std::vector<MaskSharing> pairs;
+  if (outcome.stages.empty()) {
+    return pairs;
+  }
   for (std::size_t first = 0; first < outcome.targets.size(); ++first) {
     for (std::size_t second = first + 1; second < outcome.targets.size(); ++second) {
       pairs.push_back({.first = first, .second = second, .names = {}, .tensors = {}, .all = {}});

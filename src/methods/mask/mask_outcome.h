@@ -15,9 +15,10 @@ struct MaskStage {
   std::string name;
   std::vector<float> logits;
   models::WeightMask mask;
-  std::vector<double> accuracy;  // of each target, in percent; where they follow each other, up to this one
-  std::vector<double> inverse;   // with everything but the mask
-  double ambiguous = 0;          // share of logits that are not decided, in percent
+  std::vector<double> accuracy;    // of each target, in percent; where they follow each other, up to this one
+  std::vector<double> inverse;     // with everything but the mask
+  std::vector<double> other = {};  // accuracy in each of MaskOutcome::other_tests, in percent
+  double ambiguous = 0;            // share of logits that are not decided, in percent
   // Of each tensor: kept weights that lie on a path from an input to an output of the target. Empty where the network
   // is no chain of layers.
   std::vector<std::size_t> live = {};
@@ -46,7 +47,7 @@ struct BetaPoint {
 };
 
 // What masks say of one network. The first stage is the control on everything, if there is one; the others are the
-// targets' in order.
+// targets' in order. There are none where a network was trained and not masked.
 struct MaskOutcome {
   bool has_control = true;
   double beta = 0;
@@ -54,6 +55,8 @@ struct MaskOutcome {
   std::vector<std::string> targets;
   std::vector<double> unmasked;                            // accuracy of each target, in percent
   std::vector<std::vector<double>> unmasked_classes = {};  // see MaskStage::class_confusion
+  std::vector<std::string> other_tests = {};               // what it is tested on besides, and no mask is for
+  std::vector<double> unmasked_other = {};                 // accuracy in each of them, in percent
   std::vector<MaskStage> stages;
   std::vector<std::string> own_tensors = {};  // whose weights are each target's own: masks of two share none of them
 

@@ -72,6 +72,7 @@ double FlatMaskTrainer::step(std::span<const std::uint32_t> rows, std::span<cons
                       .deterministic = deterministic_});
   const std::vector<engine::Tensor>& tensors = network_.layout().tensors;
   const std::size_t part = rows.size() / static_cast<std::size_t>(samples_);
+  const std::uint64_t step_noise = noise_of_step(seed_, stage_, steps_, kNoiseOfAll);
   double loss = 0;
   for (std::size_t sample = 0; sample < static_cast<std::size_t>(samples_); ++sample) {
     float* drawn = drawn_.data() + sample * padded_;
@@ -83,7 +84,8 @@ double FlatMaskTrainer::step(std::span<const std::uint32_t> rows, std::span<cons
     loss += network_.gradient({drawn, network_.layout().count},
                               {.rows = rows.subspan(sample * part, part),
                                .outputs = outputs,
-                               .noise = noise_of_step(seed_, stage_, steps_, static_cast<std::uint32_t>(sample))},
+                               .noise = noise_of_step(seed_, stage_, steps_, static_cast<std::uint32_t>(sample)),
+                               .step_noise = step_noise},
                               wanted_, {products_.data() + sample * padded_, network_.layout().count});
   }
   kernels_.flat_gradient({.weights = shares_.data(),

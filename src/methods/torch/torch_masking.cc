@@ -30,12 +30,18 @@ class TorchMasker {
     for (const TorchTarget& target : masking.targets) {
       outcome_.targets.push_back(target.name);
     }
+    outcome_.other_tests = masking.other_tests;
   }
 
   std::optional<MaskOutcome> run() {
     const TorchJudgement unmasked = judged({weights_.begin(), weights_.end()});
     outcome_.unmasked = unmasked.accuracy;
     outcome_.unmasked_classes = unmasked.classes;
+    outcome_.unmasked_other = unmasked.other;
+    if (!masking_.masks) {
+      outcome_.has_control = false;
+      return std::move(outcome_);
+    }
     if (!find_beta(unmasked.everything) || !train_stage(masking_.whole, 0)) {
       return std::nullopt;
     }
@@ -140,6 +146,7 @@ class TorchMasker {
     const TorchJudgement kept = judged(masked_weights(masked_, stage.mask, weights_));
     stage.accuracy = kept.accuracy;
     stage.class_confusion = kept.classes;
+    stage.other = kept.other;
     const models::WeightMask inverse = inverse_mask(stage.mask, outcome_.stages.front().mask, masking_.spec.inverse_io);
     const TorchJudgement left = judged(masked_weights(masked_, inverse, weights_));
     stage.inverse = left.accuracy;
@@ -160,6 +167,9 @@ class TorchMasker {
 }  // namespace
 
 std::int64_t all_steps(const TorchMasking& masking) {
+  if (!masking.masks) {
+    return 0;
+  }
   const std::int64_t betas = masking.spec.beta ? 0 : std::ssize(beta_candidates());
   const std::int64_t targets = std::ssize(masking.targets);
   return (betas + 1 + targets * (masking.controls ? 2 : 1)) * masking.spec.steps;

@@ -28,6 +28,7 @@ struct TorchTarget {
 struct TorchJudgement {
   std::vector<double> accuracy;                   // of each target, in percent
   double everything = 0;                          // of the whole, in percent
+  std::vector<double> other = {};                 // in each of TorchMasking::other_tests, in percent
   std::vector<std::vector<double>> classes = {};  // where answers are classes, [right][said], in percent
 };
 
@@ -35,12 +36,14 @@ struct TorchJudgement {
 struct TorchMasking {
   MaskSpec spec;
   std::uint64_t seed = 0;
+  bool masks = true;       // otherwise the network is judged as it is
   bool controls = true;    // every mask is trained twice
   TorchTarget whole = {};  // what the control mask keeps
   std::vector<TorchTarget> targets = {};
   // Tensors of which every target keeps what the control mask keeps.
   std::vector<std::string> from_control = {};
-  std::vector<std::uint32_t> tests = {};  // samples that everything is tested on
+  std::vector<std::uint32_t> tests = {};      // samples that everything is tested on
+  std::vector<std::string> other_tests = {};  // names of what is among them and no target
   // What it says of them, [test][answer].
   std::function<TorchJudgement(const std::vector<float>& said)> judge = {};
 };

@@ -48,10 +48,12 @@ std::optional<std::vector<float>> train_on_torch(models::TorchNetwork& network, 
     const auto number = static_cast<std::uint32_t>(step);
     std::vector<std::uint32_t> batch = drawn.draw(number, training.batch_size);
     std::ranges::transform(batch, batch.begin(), [&](std::uint32_t place) { return rows[place]; });
-    network.gradient(
-        parameters,
-        {.rows = batch, .trains_weights = true, .noise = noise_of_step(training.seed, training.stage, number)}, {},
-        gradients);
+    network.gradient(parameters,
+                     {.rows = batch,
+                      .trains_weights = true,
+                      .noise = noise_of_step(training.seed, training.stage, number),
+                      .step_noise = noise_of_step(training.seed, training.stage, number, kNoiseOfAll)},
+                     {}, gradients);
     optimizer.step(parameters, gradients, training.rate_factor ? training.rate_factor(step) : 1);
     progress.steps.fetch_add(1, std::memory_order_relaxed);
     const bool stops = progress.stop.load(std::memory_order_relaxed);

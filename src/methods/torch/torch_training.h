@@ -31,7 +31,8 @@ std::optional<std::vector<float>> train_on_torch(models::TorchNetwork& network, 
                                                  std::span<const std::uint32_t> rows, const TorchTraining& training,
                                                  DigitProgress& progress, const io::Unfinished& unfinished = {});
 
-// What a network draws from at a step, for itself.
+// What a network draws from at a step, for itself: for each part of it, and for all of them together.
+inline constexpr std::uint32_t kNoiseOfAll = 0xFFFFFFFF;
 std::uint64_t noise_of_step(std::uint64_t seed, std::uint32_t stage, std::uint32_t step, std::uint32_t sample = 0);
 
 }  // namespace modlab::methods

@@ -8,6 +8,7 @@
 
 #include "engine/network.h"
 #include "models/torch/given_samples.h"
+#include "models/torch/sequence_shape.h"
 
 // Networks that run on libtorch, as the rooms that do not see it know them: functions of their parameters. Masks,
 // optimisers, schedules and checkpoints are ours and the same for all of them.
@@ -25,6 +26,7 @@ struct TorchBatch {
   // Of samples that are one list of inputs: normal noise of this standard deviation on the first so many.
   double input_noise = 0;
   int noisy_inputs = 0;
+  std::uint64_t step_noise = 0;  // the same for all parts of a training step: what is drawn for the step as a whole
 };
 
 class TorchNetwork {
@@ -76,6 +78,12 @@ class TorchLibrary {
   // The network on these samples. Throws FormatError where the two do not fit.
   virtual std::unique_ptr<TorchNetwork> open_script(const ScriptFile& file, std::shared_ptr<const GivenSamples> samples,
                                                     const TorchPlace& place) const = 0;
+  // A network on sequences of tokens, with initial parameters that follow from the seed. It says one number of each
+  // sample: 1 if it writes the whole answer rightly, each token being the likeliest after those that it wrote before,
+  // and 0 otherwise. Throws ConfigError where a sequence is longer than its positions.
+  virtual std::unique_ptr<TorchNetwork> open_sequences(const SequenceShape& shape,
+                                                       std::shared_ptr<const TokenSequences> samples,
+                                                       std::uint64_t seed, const TorchPlace& place) const = 0;
 };
 
 // A file from anyone, and the same for bytes; says once that its code will run. Throws FormatError for pickles, which
