@@ -7,14 +7,15 @@
 #include "experiments/mask/masked_sculpted.h"
 #include "experiments/rules/rules.h"
 #include "experiments/sculpt/sculpt.h"
+#include "experiments/torch/masked_cifar.h"
 #include "experiments/torch/masked_script.h"
 
 namespace modlab::experiments {
 
 std::span<const Experiment* const> all() {
-  static const Experiment* const kKinds[] = {&bits(),          &images(),          &sculpt(),
-                                             &rules(),         &masked_bits(),     &masked_digits(),
-                                             &masked_images(), &masked_sculpted(), &masked_script()};
+  static const Experiment* const kKinds[] = {&bits(),          &images(),        &sculpt(),        &rules(),
+                                             &masked_bits(),   &masked_digits(), &masked_images(), &masked_sculpted(),
+                                             &masked_script(), &masked_cifar()};
   return kKinds;
 }
 

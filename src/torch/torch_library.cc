@@ -1,3 +1,4 @@
+#include "torch/colour_network.h"
 #include "torch/script_network.h"
 
 // What the program finds when it has loaded this library: see models/torch/torch_network.h.
@@ -30,6 +31,15 @@ class Library : public models::TorchLibrary {
     std::unique_ptr<models::TorchNetwork> network;
     with_libtorch(file.path, place.threads,
                   [&] { network = std::make_unique<ScriptNetwork>(file, std::move(samples), place); });
+    return network;
+  }
+
+  std::unique_ptr<models::TorchNetwork> open_colour(const models::ColourShape& shape,
+                                                    std::shared_ptr<const models::ColourSamples> samples,
+                                                    const models::TorchPlace& place) const override {
+    std::unique_ptr<models::TorchNetwork> network;
+    with_libtorch("network on images", place.threads,
+                  [&] { network = std::make_unique<ColourNetwork>(shape, std::move(samples), place); });
     return network;
   }
 };

@@ -339,6 +339,9 @@ nlohmann::ordered_json mask_json(const MaskOutcome& outcome) {
   if (!outcome.unmasked_classes.empty()) {
     object["unmasked_class_confusion"] = outcome.unmasked_classes;
   }
+  if (!outcome.class_names.empty()) {
+    object["class_names"] = outcome.class_names;
+  }
   object["stages"] = nlohmann::ordered_json::array();
   for (const MaskStage& stage : outcome.stages) {
     object["stages"].push_back(stage_json(outcome, stage));

@@ -54,6 +54,7 @@ struct MaskOutcome {
   std::vector<std::string> targets;
   std::vector<double> unmasked;                            // accuracy of each target, in percent
   std::vector<std::vector<double>> unmasked_classes = {};  // see MaskStage::class_confusion
+  std::vector<std::string> class_names = {};               // where they have any
   std::vector<MaskStage> stages;
   std::vector<std::string> own_tensors = {};  // whose weights are each target's own: masks of two share none of them
 

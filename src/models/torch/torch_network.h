@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/network.h"
+#include "models/torch/colour_network.h"
 #include "models/torch/given_samples.h"
 
 // Networks that run on libtorch, as the rooms that do not see it know them: functions of their parameters. Masks,
@@ -72,6 +73,10 @@ class TorchLibrary {
   virtual ScriptContents read_script(const ScriptFile& file) const = 0;
   // The network on these samples. Throws FormatError where the two do not fit.
   virtual std::unique_ptr<TorchNetwork> open_script(const ScriptFile& file, std::shared_ptr<const GivenSamples> samples,
+                                                    const TorchPlace& place) const = 0;
+  // A network on images in colour, untrained.
+  virtual std::unique_ptr<TorchNetwork> open_colour(const ColourShape& shape,
+                                                    std::shared_ptr<const ColourSamples> samples,
                                                     const TorchPlace& place) const = 0;
 };
 
