@@ -69,8 +69,9 @@ void print_detect_help() {
       "modlab detect: the modules of a sparse layered network\n\n"
       "  modlab train --task depth2 --model sparse --seed 0 --save sparse\n"
       "  modlab detect sparse/*.safetensors\n\n"
-      "Reads networks of layers: what `modlab train --save` wrote, other safetensors and npz files with a matrix for\n"
-      "each layer, CSV with layer,from,to,weight, and JSON, one a line or an array; all also compressed with gzip.\n"
+      "Reads networks of layers: what `modlab train --save` wrote, other safetensors, npz and\n"
+      "TorchScript files with a matrix for each layer, CSV with layer,from,to,weight, and JSON, one a line or\n"
+      "an array; all also compressed with gzip.\n"
       "Without --json, many networks are a line each, and one is explained in full.\n\n{}",
       describe_options(detect_options()));
 }

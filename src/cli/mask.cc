@@ -286,6 +286,9 @@ int run_mask(std::span<const std::string> given) {
     throw ConfigError(
         fmt::format("'{}' belongs to no setting; settings begin with --", arguments.positional().front()));
   }
+  if (arguments.text("network").ends_with(".pt") && !arguments.has("task")) {
+    throw ConfigError("a network of one's own needs samples: --data FILE, as numpy.savez writes it");
+  }
   const int threads = thread_count(arguments);
   return arguments.has("from") ? mask_given(arguments, threads) : mask_trained(arguments, threads);
 }

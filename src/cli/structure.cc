@@ -36,8 +36,10 @@ void print_structure_help() {
       "  modlab train --task depth2 --model dense --seed 0 --save dense\n"
       "  modlab structure dense/*.safetensors\n"
       "  modlab structure dense/*.safetensors --groups \"1,2,3;4..6\" --output-groups \"1;2\"\n\n"
-      "Reads networks of layers: JSON (one a line, or an array), what `modlab train --save` wrote, other safetensors\n"
-      "and npz files with a matrix for each layer, and CSV with layer,from,to,weight; all also compressed with gzip.\n"
+      "Reads networks of layers: JSON (one a line, or an array), what `modlab train --save` wrote, other safetensors,\n"
+      "npz and TorchScript files with a matrix for each layer, and CSV with layer,from,to,weight; all also compressed "
+      "with\n"
+      "gzip.\n"
       "\n{}",
       describe_options(structure_options()));
 }

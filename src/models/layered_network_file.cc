@@ -6,6 +6,7 @@
 #include "io/npz.h"
 #include "io/safetensors.h"
 #include "models/network_file/network_file_parts.h"
+#include "models/torch/torch_network.h"
 
 namespace modlab::models {
 namespace {
@@ -23,6 +24,9 @@ std::vector<NamedNetwork> parse_layered_networks(const std::string& bytes, const
     }
     return parse_layered_networks(expanded, name, options);
   }
+  if (is_torch_script(bytes)) {
+    return {network_file::network_of_script(bytes, name, options)};
+  }
   if (io::is_zip(bytes)) {
     return {network_file::network_of_any_tensors(io::decode_npz(bytes, name), name, options)};
   }
@@ -36,7 +40,7 @@ std::vector<NamedNetwork> parse_layered_networks(const std::string& bytes, const
     return {network_file::network_of_csv(bytes, name, options)};
   }
   io::refuse_pickle(bytes, name);
-  network_file::fail(name, "is no file of networks; JSON, safetensors, npz, and CSV with layer, from and to are read");
+  network_file::fail(name, "is no file of networks; JSON, safetensors, npz, TorchScript, and CSV with layer, from and to are read");
 }
 
 std::vector<NamedNetwork> read_layered_networks(const std::string& path, const NetworkFileOptions& options) {

@@ -166,15 +166,21 @@ ScriptNetwork::ScriptNetwork(const models::ScriptFile& file, std::shared_ptr<con
   const torch::NoGradGuard no_grad;
   // Of two samples: of one alone nobody could tell which dimension is that of the samples.
   const torch::Tensor first = torch::arange(std::min<std::int64_t>(2, samples_.count()));
+  const auto count_outputs = [&] { outputs_ = static_cast<int>(module_.run(samples_.inputs(first), values).size(1)); };
   try {
-    outputs_ = static_cast<int>(module_.run(samples_.inputs(first), values).size(1));
+    count_outputs();
   } catch (const UserError&) {
     throw;
   } catch (const std::exception&) {
+    const std::exception_ptr as_numbers = std::current_exception();
     if (!samples_.take_as_whole()) {
       throw;
     }
-    outputs_ = static_cast<int>(module_.run(samples_.inputs(first), values).size(1));
+    try {
+      count_outputs();
+    } catch (const std::exception&) {
+      std::rethrow_exception(as_numbers);
+    }
   }
   samples_.check(outputs_, file.path);
 }

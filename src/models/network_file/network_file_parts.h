@@ -38,6 +38,9 @@ NamedNetwork network_of_any_tensors(const std::vector<io::NamedTensor>& tensors,
 NamedNetwork network_of_safetensors(const std::string& bytes, const std::string& name,
                                     const NetworkFileOptions& options);
 
+// Its code is run to load it, by the library of src/torch.
+NamedNetwork network_of_script(const std::string& bytes, const std::string& name, const NetworkFileOptions& options);
+
 bool is_edge_list(std::string_view text);
 NamedNetwork network_of_csv(const std::string& text, const std::string& name, const NetworkFileOptions& options);
 

@@ -11,6 +11,7 @@
 #include "io/json_text.h"
 #include "models/matrix_chain.h"
 #include "models/network_file/network_file_parts.h"
+#include "models/torch/torch_network.h"
 
 namespace modlab::models::network_file {
 namespace {
@@ -160,6 +161,18 @@ NamedNetwork network_of_safetensors(const std::string& bytes, const std::string&
     return network_of_any_tensors(file.tensors, name, options);
   }
   return network_of_run(file, name, options);
+}
+
+NamedNetwork network_of_script(const std::string& bytes, const std::string& name, const NetworkFileOptions& options) {
+  const ScriptContents contents = torch_library().read_script(script_from(bytes, name));
+  std::vector<io::NamedTensor> tensors;
+  for (const engine::Tensor& tensor : contents.layout.tensors) {
+    const auto begin = contents.parameters.begin() + static_cast<std::ptrdiff_t>(tensor.offset);
+    tensors.push_back({tensor.name,
+                       {tensor.shape.begin(), tensor.shape.end()},
+                       {begin, begin + static_cast<std::ptrdiff_t>(tensor.count)}});
+  }
+  return network_of_any_tensors(tensors, name, options);
 }
 
 }  // namespace modlab::models::network_file

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <mutex>
 
 #include "core/companion_library.h"
 #include "core/errors.h"
@@ -23,17 +24,31 @@ bool is_torch_script(std::string_view bytes) {
          bytes.find("/constants.pkl") != std::string_view::npos;
 }
 
-ScriptFile read_script_file(const std::string& path) {
-  ScriptFile file{path, io::read_file(path, kMostScriptBytes)};
-  if (is_torch_script(file.bytes)) {
-    return file;
+ScriptFile script_from(std::string bytes, const std::string& path) {
+  if (is_torch_script(bytes)) {
+    static std::once_flag said;
+    std::call_once(said,
+                   [&] { give_notice(fmt::format("{} is a program as well: to load it is to run its code", path)); });
+    return {path, std::move(bytes)};
   }
   constexpr auto kWay = "write the network with torch.jit.save(torch.jit.script(network), FILE)";
-  if (io::is_zip(file.bytes) || file.bytes.starts_with('\x80')) {
+  // How PyTorch ends its files: a record of 22 bytes.
+  constexpr std::string_view kEndOfZip = "PK\x05\x06";
+  constexpr std::size_t kEndBytes = 22;
+  const bool is_whole =
+      bytes.size() >= kEndBytes && std::string_view(bytes).substr(bytes.size() - kEndBytes).starts_with(kEndOfZip);
+  if (io::is_zip(bytes) && !is_whole) {
+    throw FormatError(fmt::format("{}: is cut off; {}", path, kWay));
+  }
+  if (io::is_zip(bytes) || bytes.starts_with('\x80')) {
     throw FormatError(fmt::format(
         "{}: holds Python objects (a pickle), which could run any program and are never read; {}", path, kWay));
   }
-  throw FormatError(fmt::format("{}: is no TorchScript, or is cut off; {}", path, kWay));
+  throw FormatError(fmt::format("{}: is no TorchScript; {}", path, kWay));
+}
+
+ScriptFile read_script_file(const std::string& path) {
+  return script_from(io::read_file(path, kMostScriptBytes), path);
 }
 
 const TorchLibrary& torch_library() {

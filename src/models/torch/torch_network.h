@@ -80,8 +80,10 @@ class TorchLibrary {
                                                     const TorchPlace& place) const = 0;
 };
 
-// A file from anyone. Throws FormatError for pickles, which are never read, and for what is no TorchScript.
+// A file from anyone, and the same for bytes; says once that its code will run. Throws FormatError for pickles, which
+// are never read, and for what is no TorchScript.
 ScriptFile read_script_file(const std::string& path);
+ScriptFile script_from(std::string bytes, const std::string& path);
 bool is_torch_script(std::string_view bytes);
 
 // The library lies beside the program and is loaded at the first call. Throws ConfigError if it is not there.
