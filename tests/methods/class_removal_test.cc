@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "core/errors.h"
@@ -86,6 +88,52 @@ TEST(ClassRemoval, HalvesLayersWithTheirVectors) {
   };
   EXPECT_EQ(masked(half_of_layers(mask, true)), (std::vector<bool>{true, true, true, true, false, false}));
   EXPECT_EQ(masked(half_of_layers(mask, false)), (std::vector<bool>{false, false, false, false, true, true}));
+}
+
+// Half the square of the sum of all weights, whatever the samples: every gradient is that sum.
+class SquaredSum : public models::TorchNetwork {
+ public:
+  SquaredSum() {
+    layout_.add("first.weight", {2, 1}, engine::Rate::kFunctional, 1, 2);
+    layout_.add("last.weight", {1, 2}, engine::Rate::kFunctional, 2, 1);
+  }
+  const engine::Layout& layout() const override { return layout_; }
+  std::vector<float> initial() const override { return {3, -1, -4, 1}; }
+  std::vector<float> buffers() const override { return {}; }
+  void set_buffers(std::span<const float> /*buffers*/) override {}
+  double gradient(std::span<const float> parameters, const models::TorchBatch& batch,
+                  std::span<const std::uint8_t> /*wanted*/, std::span<float> gradients) override {
+    EXPECT_FALSE(batch.trains_weights);
+    rows_ += batch.rows.size();
+    const float sum = std::accumulate(parameters.begin(), parameters.end(), 0.0F);
+    std::ranges::fill(gradients, sum);
+    return sum * sum / 2;
+  }
+  int answers() const override { return 1; }
+  std::vector<float> say(std::span<const float> /*parameters*/, std::span<const std::uint32_t> /*rows*/) override {
+    return {};
+  }
+
+  std::size_t rows_ = 0;
+
+ private:
+  engine::Layout layout_;
+};
+
+// The sum is -1; masked from the end it is first -1 + 4 and then 3 + 1, or -2 and then 3 - 4.
+TEST(GradientCosines, MaskLayersFromTheEnd) {
+  SquaredSum network;
+  const MaskedParameters masked = masked_parameters(network.layout(), {});
+  const std::vector<std::uint32_t> rows(300);
+  const auto cosines = [&](std::vector<std::uint8_t> first, std::vector<std::uint8_t> last) {
+    const models::WeightMask mask{
+        "", {{"first.weight", {2, 1}, std::move(first)}, {"last.weight", {1, 2}, std::move(last)}}};
+    return gradient_cosines(network, network.initial(), masked, mask, rows);
+  };
+  EXPECT_EQ(cosines({1, 0}, {0, 1}), (std::vector<double>{-1, -1}));
+  EXPECT_EQ(cosines({1, 0}, {1, 0}), (std::vector<double>{1, 1}));
+  EXPECT_EQ(cosines({0, 1}, {0, 1}), (std::vector<double>{-1, 0})) << "where nothing is left there is no direction";
+  EXPECT_EQ(network.rows_, 3 * 3 * rows.size()) << "every sample each time";
 }
 
 TEST(PublishedSplit, HasThePublishedSizes) {

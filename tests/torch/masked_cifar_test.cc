@@ -86,7 +86,7 @@ TEST_F(MaskedCifarTest, LosesTheClassThatIsMissing) {
 
 TEST_F(MaskedCifarTest, ComparesMasksOfPairs) {
   NEEDS_IMAGE_LIBRARY();
-  const nlohmann::json run = json_output(cnn() + " --targets pairs --pairs 2 --dropout false --json")["runs"][0];
+  const nlohmann::json run = json_output(cnn() + " --masks-for pairs --pairs 2 --dropout false --json")["runs"][0];
   ASSERT_EQ(run["stages"].size(), 3U);
   EXPECT_NE(run["stages"][1]["name"].get<std::string>().find(" or "), std::string::npos);
   EXPECT_NE(run["stages"][1]["name"], run["stages"][2]["name"]);

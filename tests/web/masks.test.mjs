@@ -269,13 +269,14 @@ onPage("shows what is said of each class, and how masks differ from the control"
     (await maps.nth(0).locator("tbody th").allTextContents()).slice(0, 3),
     ["0 airplane", "1 cat", "2 dog"],
   );
-  const labels = await maps.nth(1).locator("td").evaluateAll((all) => all.map((cell) => cell.getAttribute("aria-label")));
+  const cells = maps.nth(1).locator("td");
+  const labels = await cells.evaluateAll((all) => all.map((cell) => cell.getAttribute("aria-label")));
   assert.equal(labels.length, networks[0].classes.length ** 2);
   assert.equal(labels[0], "airplane, called airplane, mask without cat: 0.0 points");
   assert.equal(labels[11], "cat, called cat, mask without cat: −60.0 points");
-  const colours = await maps.nth(1).locator("td").evaluateAll((all) => all.map((cell) => getComputedStyle(cell).backgroundColor));
+  const colours = await cells.evaluateAll((all) => all.map((cell) => getComputedStyle(cell).backgroundColor));
   assert.equal(new Set([colours[0], colours[11], colours[12]]).size, 3, "less, more and the same");
-  await maps.nth(1).locator("td").nth(12).hover();
+  await cells.nth(12).hover();
   assert.match(
     await words(page.locator(".tooltip")),
     /cat, called dog, mask without cat difference \+68\.9 points share 70\.0 % under the control mask 1\.1 %/,

@@ -1,5 +1,5 @@
-// What a network that tells classes apart says under its masks, as heat maps: of the control mask which class is said for
-// which, and of every other mask how much more or less often than under the control.
+// What a network that tells classes apart says under its masks, as heat maps: under the control mask which class is said
+// for which, and under every other mask how much more or less often than under the control.
 import { el } from "./dom";
 import { measured } from "./format";
 import type { ShownMask, ShownMasked } from "./mask_details";
@@ -40,7 +40,7 @@ export function classMaps(network: ShownMasked): HTMLElement | null {
             {},
             el("figcaption", {}, `mask ${mask.name}, difference`),
             percentMap(
-              `mask ${mask.name}: how much more or less often each class is said than under the control mask, in points.`,
+              `mask ${mask.name}: how much more often each class is said than under the control mask, in points.`,
               "right",
               columns,
               rowsOf(network, mask, mask.classConfusion, control),
@@ -56,7 +56,7 @@ export function classMaps(network: ShownMasked): HTMLElement | null {
     el(
       "p",
       { class: "mask-part" },
-      "classes, % of what is right (down) by what is said (across); of other masks than the control, points above it in blue and below it in orange",
+      "classes, % of what is right (down) by what is said (across); of other masks than the control, points above it in blue and below it in orange (strengths are roots)",
     ),
     el(
       "div",

@@ -23,11 +23,14 @@ const kShares: Scale = {
   name: "share",
   says: (value) => measured(value, "%", 1),
 };
-// Points of a percentage, more or fewer.
+// Points of a percentage, more or fewer; by their root, so that few of them can be seen beside many.
 export const kDifferences: Scale = {
-  colour: (look, value) => divergingColour(look, (value + 100) / 200),
+  colour: (look, value) => divergingColour(look, (1 + Math.sign(value) * Math.sqrt(Math.abs(value) / 100)) / 2),
   name: "difference",
-  says: (value) => (isNumber(value) ? `${value > 0 ? "+" : value < 0 ? "−" : ""}${Math.abs(value).toFixed(1)} points` : "–"),
+  says: (value) => {
+    const sign = (value ?? 0) > 0 ? "+" : (value ?? 0) < 0 ? "−" : "";
+    return isNumber(value) ? `${sign}${Math.abs(value).toFixed(1)} points` : "–";
+  },
 };
 
 function percentCell(

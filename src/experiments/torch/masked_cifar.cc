@@ -124,6 +124,12 @@ CifarRow truth_row(const char* name, const char* help, unsigned traits, Member m
   return made;
 }
 
+CifarRow chooser_of_masks(CifarRow made) {
+  made.setting.is_chooser = true;
+  made.setting.of = kCifarTask;
+  return made;
+}
+
 std::vector<CifarRow> cifar_task_rows() {
   CifarRow network = row<CifarMaskingSpec>(
       "network", "cnn|resnet", "what is masked: four convolutions, or three groups of residual blocks", kNamed,
@@ -150,16 +156,14 @@ std::vector<CifarRow> cifar_task_rows() {
           },
           [](const CifarMaskingSpec&) { return json(methods::kMaskedModel); }, {.role = Setting::Role::kModel}),
       network,
-      of_part(
-          row<CifarMaskingSpec>(
-              "targets", "removed|pairs",
-              "what masks are for: all classes but one, for each; or pairs of classes, a mask trained twice for each",
-              kNamed,
-              [](CifarMaskingSpec& spec, const std::string& text) {
-                spec.targets = settings::read_word("targets", text, kClassTargets);
-              },
-              [](const CifarMaskingSpec& spec) { return json(settings::word_for(spec.targets, kClassTargets)); }),
-          nullptr, kCifarTask),
+      chooser_of_masks(row<CifarMaskingSpec>(
+          "masks_for", "removed|pairs",
+          "what masks are for: all classes but one, for each; or pairs of classes, a mask trained twice for each",
+          kNamed,
+          [](CifarMaskingSpec& spec, const std::string& text) {
+            spec.targets = settings::read_word("masks_for", text, kClassTargets);
+          },
+          [](const CifarMaskingSpec& spec) { return json(settings::word_for(spec.targets, kClassTargets)); })),
       row<CifarMaskingSpec>(
           "seed", "N", "seed of initial weights, batches, masks and pairs", modlab::models::kFree,
           [](CifarMaskingSpec& spec, const std::string& text) {
@@ -312,8 +316,8 @@ CifarMaskingSpec cifar_start(const Given& given) {
   if (is_resnet(spec)) {
     spec = published_resnet();
   }
-  if (const auto found = given.find("targets"); found != given.end()) {
-    cifar_settings().set(spec, "targets", found->second);
+  if (const auto found = given.find("masks_for"); found != given.end()) {
+    cifar_settings().set(spec, "masks_for", found->second);
   }
   return spec;
 }
@@ -690,7 +694,7 @@ class MaskedCifarKind : public MaskKind {
   const std::map<std::string, nlohmann::json>& name_defaults() const override {
     static const std::map<std::string, nlohmann::json> kDefaults = [] {
       auto defaults = cifar_settings().by_name(CifarMaskingSpec{});
-      for (const char* always : {"model", "task", "network", "targets"}) {
+      for (const char* always : {"model", "task", "network", "masks_for"}) {
         defaults.erase(always);
       }
       for (const std::string_view name : kByNetwork) {
