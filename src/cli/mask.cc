@@ -60,6 +60,7 @@ void print_mask_help(const Arguments& arguments) {
       "  modlab mask --task permuted-mnist --hidden 200,200,64 --seed 0..9 --mask-steps 5000\n"
       "  modlab mask --from nets/*.safetensors --targets outputs\n"
       "  modlab mask --from sculpted/dense.jsonl --task sculpt/4-2-4\n"
+      "  modlab mask --task cifar10 --network cnn --classes cat,dog --mask-steps 5000\n"
       "  modlab mask --model net.pt --data samples.npz --targets outputs\n\n"
       "A network is trained, or read from files, and frozen; for each target a binary mask over its weights is "
       "trained\n"

@@ -24,18 +24,31 @@ std::filesystem::path own_file() {
   return std::filesystem::read_symlink("/proc/self/exe", error);  // started by a name that the path was searched for
 }
 
-}  // namespace
-
-void* function_of_companion(const char* library, const char* function, const std::string& what,
-                            const std::string& build) {
+// Where it is, or would be.
+std::string path_of_companion(const char* library) {
   constexpr int kFolders = 3;
   std::error_code error;
   std::filesystem::path folder = own_file().parent_path();
-  std::string path = (folder / library).string();
-  for (int above = 1; above < kFolders && !std::filesystem::exists(path, error); ++above) {
-    folder = folder.parent_path();
-    path = std::filesystem::exists(folder / library, error) ? (folder / library).string() : path;
+  const std::string beside = (folder / library).string();
+  for (int above = 0; above < kFolders; ++above, folder = folder.parent_path()) {
+    if (std::filesystem::exists(folder / library, error)) {
+      return (folder / library).string();
+    }
   }
+  return beside;
+}
+
+}  // namespace
+
+bool has_companion(const char* library) {
+  std::error_code error;
+  return std::filesystem::exists(path_of_companion(library), error);
+}
+
+void* function_of_companion(const char* library, const char* function, const std::string& what,
+                            const std::string& build) {
+  const std::string path = path_of_companion(library);
+  std::error_code error;
   if (!std::filesystem::exists(path, error)) {
     throw ConfigError(fmt::format("{}: {} is not there; {} builds it", what, path, build));
   }

@@ -9,5 +9,7 @@ namespace modlab {
 // ConfigError. Also found from a folder or two below, where Python's part and the tests are.
 void* function_of_companion(const char* library, const char* function, const std::string& what,
                             const std::string& build);
+// Whether it is there.
+bool has_companion(const char* library);
 
 }  // namespace modlab

@@ -7,6 +7,7 @@
 #include "experiments/mask/masked_sculpted.h"
 #include "experiments/rules/rules.h"
 #include "experiments/sculpt/sculpt.h"
+#include "experiments/torch/masked_cifar.h"
 #include "experiments/torch/masked_script.h"
 #include "experiments/torch/masked_sequences.h"
 #include "experiments/torch/trained_script.h"
@@ -14,9 +15,9 @@
 namespace modlab::experiments {
 
 std::span<const Experiment* const> all() {
-  static const Experiment* const kKinds[] = {&bits(),          &images(),           &sculpt(),        &rules(),
-                                             &masked_bits(),   &masked_digits(),    &masked_images(), &masked_sculpted(),
-                                             &masked_script(), &masked_sequences(), &trained_script()};
+  static const Experiment* const kKinds[] = {
+      &bits(),          &images(),          &sculpt(),        &rules(),        &masked_bits(),      &masked_digits(),
+      &masked_images(), &masked_sculpted(), &masked_script(), &masked_cifar(), &masked_sequences(), &trained_script()};
   return kKinds;
 }
 

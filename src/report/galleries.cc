@@ -6,6 +6,7 @@
 #include "experiments/mask/masked_digits.h"
 #include "experiments/mask/masked_images.h"
 #include "experiments/mask/masked_sculpted.h"
+#include "experiments/torch/masked_cifar.h"
 #include "report/gallery_bits.h"
 #include "report/gallery_images.h"
 #include "report/gallery_masks.h"
@@ -36,7 +37,8 @@ constexpr KindGallery kGalleries[] = {{"bits", "gallery", &gallery_bits},
                                       {"masked-bits", "masks", &masks_of_kind<&experiments::masked_bits>},
                                       {"masked-digits", "masks", &masks_of_kind<&experiments::masked_digits>},
                                       {"masked-images", "masks", &masks_of_kind<&experiments::masked_images>},
-                                      {"masked-sculpted", "masks", &masks_of_kind<&experiments::masked_sculpted>}};
+                                      {"masked-sculpted", "masks", &masks_of_kind<&experiments::masked_sculpted>},
+                                      {"masked-cifar", "masks", &masks_of_kind<&experiments::masked_cifar>}};
 
 }  // namespace
 

@@ -40,6 +40,7 @@ class MaskReader {
     json["beta"] = number(details_, "beta", 0, std::numeric_limits<double>::max());
     json["targets"] = targets_;
     json["unmasked"] = by_target(member(details_, "unmasked"));
+    json["classes"] = class_names();
     json["control"] = has_control_;
     json["masks"] = ordered_json::array();
     for (std::size_t stage = 0; stage < stages().size(); ++stage) {
@@ -162,6 +163,34 @@ class MaskReader {
     return rows;
   }
 
+  // [right class][said class]. Null where answers are no classes.
+  ordered_json class_confusion(const ordered_json& stage) const {
+    constexpr auto kName = "class_confusion";
+    const ordered_json* stored = find(stage, kName);
+    if (stored == nullptr) {
+      return nullptr;
+    }
+    ordered_json rows = ordered_json::array();
+    for (const ordered_json& row : list(stage, kName, stored->size())) {
+      check_that(row.is_array() && row.size() == stored->size(), "a table of classes is not square");
+      ordered_json& made = rows.emplace_back(ordered_json::array());
+      for (const ordered_json& share : row) {
+        made.push_back(rounded(checked(share, kName, 0, 100), 100));
+      }
+    }
+    return rows;
+  }
+
+  ordered_json class_names() const {
+    const ordered_json* names = find(details_, "class_names");
+    if (names == nullptr) {
+      return nullptr;
+    }
+    check_that(names->is_array() && std::ranges::all_of(*names, [](const auto& name) { return name.is_string(); }),
+               "the names of its classes are no texts");
+    return *names;
+  }
+
   ordered_json mask_of(std::size_t at) const {
     const ordered_json& stage = stages()[at];
     const ordered_json* again = find(stage, "again");
@@ -171,6 +200,7 @@ class MaskReader {
     json["inverse"] = by_target(member(stage, "inverse"));
     json["confusion"] = confusion(stage, "confusion");
     json["inverse_confusion"] = confusion(stage, "inverse_confusion");
+    json["class_confusion"] = class_confusion(stage);
     json["ambiguous"] = percent(stage, "ambiguous");
     json["again"] = again == nullptr ? ordered_json(nullptr) : ordered_json(rounded(number(*again, "iou", 0, 1), 1e4));
     json["untrained"] =

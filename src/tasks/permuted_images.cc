@@ -7,12 +7,10 @@
 
 #include "core/errors.h"
 #include "core/numpy_random.h"
+#include "tasks/published_split.h"
 
 namespace modlab::tasks {
 namespace {
-
-constexpr std::uint32_t kSplitSeed = 0xC1CAFA52;
-constexpr double kTestShare = 0.2;
 
 std::array<float, 256> standard_shades(const ImageSet& images) {
   std::array<std::uint64_t, 256> counts{};
@@ -48,10 +46,9 @@ PermutedImages permuted_images(std::shared_ptr<const ImageData> data) {
                                   static_cast<int>(*other), kImageClasses));
   }
   PermutedImages permuted;
-  NumpyRandom random(kSplitSeed);
-  for (std::uint32_t image = 0; image < images.count(); ++image) {
-    (random.uniform() > kTestShare ? permuted.train : permuted.test).push_back(image);
-  }
+  PublishedSplit split = published_split(images.count());
+  permuted.train = std::move(split.train);
+  permuted.test = std::move(split.test);
   if (permuted.train.empty() || permuted.test.empty()) {
     throw ConfigError(
         fmt::format("{} training images are too few to learn from four of five of them; name more", images.count()));

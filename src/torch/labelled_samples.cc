@@ -11,6 +11,26 @@ namespace modlab::on_torch {
 
 using models::LabelKind;
 
+namespace {
+
+// [output]: whether it counts; undefined where all do.
+torch::Tensor counting(std::span<const std::uint8_t> outputs, const torch::Device& device) {
+  if (outputs.empty()) {
+    return {};
+  }
+  torch::Tensor counts = torch::empty({std::ssize(outputs)}, torch::kBool);
+  std::ranges::transform(outputs, counts.data_ptr<bool>(), [](std::uint8_t count) { return count != 0; });
+  return counts.to(device);
+}
+
+}  // namespace
+
+torch::Tensor class_loss(const torch::Tensor& said, const torch::Tensor& right, std::span<const std::uint8_t> outputs) {
+  constexpr double kNever = -std::numeric_limits<double>::infinity();
+  const torch::Tensor counts = counting(outputs, said.device());
+  return torch::cross_entropy_loss(counts.defined() ? said.masked_fill(counts.logical_not(), kNever) : said, right);
+}
+
 LabelledSamples::LabelledSamples(std::shared_ptr<const models::GivenSamples> samples, const torch::Device& device)
     : samples_(std::move(samples)) {
   std::vector<std::int64_t> sizes = {static_cast<std::int64_t>(samples_->count())};
@@ -35,16 +55,10 @@ bool LabelledSamples::take_as_whole() {
 torch::Tensor LabelledSamples::loss(const torch::Tensor& said, const torch::Tensor& rows,
                                     std::span<const std::uint8_t> outputs) const {
   const torch::Tensor right = labels_.index_select(0, rows.to(labels_.device()));
-  torch::Tensor counts;
-  if (!outputs.empty()) {
-    counts = torch::empty({std::ssize(outputs)}, torch::kBool);
-    std::ranges::transform(outputs, counts.data_ptr<bool>(), [](std::uint8_t count) { return count != 0; });
-    counts = counts.to(said.device());
-  }
   if (samples_->kind == LabelKind::kClasses) {
-    constexpr double kNever = -std::numeric_limits<double>::infinity();
-    return torch::cross_entropy_loss(counts.defined() ? said.masked_fill(counts.logical_not(), kNever) : said, right);
+    return class_loss(said, right, outputs);
   }
+  const torch::Tensor counts = counting(outputs, said.device());
   const torch::Tensor each = samples_->kind == LabelKind::kBits
                                  ? torch::binary_cross_entropy_with_logits(said, right, {}, {}, at::Reduction::None)
                                  : torch::mse_loss(said, right, at::Reduction::None);

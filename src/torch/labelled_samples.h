@@ -8,6 +8,10 @@
 
 namespace modlab::on_torch {
 
+// The mean loss of what a network says of samples, [row][class], whose right classes these are. `outputs`: see
+// models::TorchBatch.
+torch::Tensor class_loss(const torch::Tensor& said, const torch::Tensor& right, std::span<const std::uint8_t> outputs);
+
 // Samples as libtorch has them, and how wrong answers to them are.
 class LabelledSamples {
  public:

@@ -35,6 +35,7 @@ class NetworkOnTorch : public models::TorchNetwork {
   virtual torch::Tensor said(const Tensors& parameters, const torch::Tensor& rows) = 0;
 
   void add_parameter(const std::string& name, const torch::Tensor& tensor);
+  void set_layout(engine::Layout layout) { layout_ = std::move(layout); }
   torch::Device device() const { return torch::Device(place_.device); }
   const std::string& source() const { return source_; }
   const models::TorchPlace& place() const { return place_; }

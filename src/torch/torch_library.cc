@@ -1,3 +1,4 @@
+#include "torch/colour_network.h"
 #include "torch/script_network.h"
 #include "torch/sequence_network.h"
 
@@ -41,6 +42,15 @@ class Library : public models::TorchLibrary {
     std::unique_ptr<models::TorchNetwork> network;
     with_libtorch("a network on sequences", place.threads,
                   [&] { network = std::make_unique<SequenceNetwork>(shape, std::move(samples), seed, place); });
+    return network;
+  }
+
+  std::unique_ptr<models::TorchNetwork> open_colour(const models::ColourShape& shape,
+                                                    std::shared_ptr<const models::ColourSamples> samples,
+                                                    const models::TorchPlace& place) const override {
+    std::unique_ptr<models::TorchNetwork> network;
+    with_libtorch("network on images", place.threads,
+                  [&] { network = std::make_unique<ColourNetwork>(shape, std::move(samples), place); });
     return network;
   }
 };

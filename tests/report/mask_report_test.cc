@@ -92,6 +92,43 @@ TEST(MaskReport, HasTheFormThatThePageExpects) {
   EXPECT_FALSE(cells[3]["networks"][0]["tensors"][1]["picture"].is_null());
 }
 
+// Of classes, what is said for which; a table that is damaged is refused with the run's name.
+TEST(MaskReport, ShowsClasses) {
+  MadeUpStudy study(
+      "name: masked\ntitle: Masked\ntune: none\nparameters: {model: masked, task: cifar10, classes: cat}\n");
+  const auto kept = [](double diagonal) {
+    return ordered_json{{"name", "all"},
+                        {"accuracy", {{"without cat", 50}}},
+                        {"inverse", {{"without cat", 10}}},
+                        {"kept", {{"out_layer.weight", 3}}},
+                        {"weights", {{"out_layer.weight", 4}}},
+                        {"ambiguous", 5},
+                        {"class_confusion", {{diagonal, 100 - diagonal}, {0, 100}}}};
+  };
+  ordered_json details = {{"beta", 0.1},
+                          {"unmasked", {{"without cat", 60}}},
+                          {"class_names", {"cat", "dog"}},
+                          {"stages", {kept(80), kept(20)}}};
+  const experiments::Run& run = study.plan.runs[0].run;
+  experiments::Result result;
+  result.snapshots["best"] = {{"unmasked_accuracy", 60}};
+  result.blobs["details"] = details.dump();
+  study.store.add(std::vector<experiments::FinishedRun>{{&run, result}});
+  const studies::Findings findings = study.findings();
+  const ordered_json report = report_data(findings, studies::evaluate_claims(findings), study.store);
+  const test::TypescriptForm form(std::string(MODLAB_TEST_DIR) + "/../web/src/report.ts");
+  form.expect(ordered_json::parse(report.dump()), "Report", "report");
+  const ordered_json& network = report["masks"][0]["networks"][0];
+  EXPECT_EQ(network["classes"], ordered_json({"cat", "dog"}));
+  EXPECT_EQ(network["masks"][1]["class_confusion"][0], ordered_json({20.0, 80.0}));
+  for (const ordered_json& table :
+       {ordered_json{{1, 2}, {3}}, ordered_json{{-5, 105}, {0, 100}}, ordered_json("all")}) {
+    details["stages"][1]["class_confusion"] = table;
+    replace_blob(study, run.id(), "details", details.dump());
+    EXPECT_THROW(report_data(findings, studies::evaluate_claims(findings), study.store), FormatError) << table.dump();
+  }
+}
+
 // Tasks one after the other: no control mask, and what a later mask takes over from earlier ones.
 TEST(MaskReport, ShowsMasksThatFollowEachOther) {
   const test::TemporaryFolder folder;

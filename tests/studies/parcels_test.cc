@@ -28,7 +28,7 @@ std::set<std::uint64_t> numbers_of(const std::vector<experiments::Run>& runs) {
 
 TEST(Parcels, HoldEveryRunOnceLargestFirst) {
   for (const char* study : {"boolean", "sculpt-validation", "rules-mlp", "masks-boolean", "masks-arithmetic",
-                            "masks-transfer", "masks-sculpted"}) {
+                            "masks-transfer", "masks-sculpted", "masks-cifar"}) {
     const std::vector<experiments::Run> runs = runs_in(study, "quick");
     const std::vector<Parcel> parcels = make_parcels(runs);
     std::set<std::uint32_t> seen;

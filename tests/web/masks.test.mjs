@@ -257,8 +257,36 @@ onPage("shows what later tasks take over, and no control where there is none", s
   assert.match(await words(page.locator(".tooltip")), /layers\.1: of the mask of T3.*share 57\.0.*by chance 31\.0/);
 });
 
+onPage("shows what is said of each class, and how masks differ from the control", study, {}, async (page, report) => {
+  const { networks } = await show(page, report, "CNN");
+  const maps = card(page, 0).locator(".class-maps figure");
+  assert.deepEqual(await maps.locator("figcaption").allTextContents(), [
+    "mask control",
+    "mask without cat, difference",
+    "mask without dog, difference",
+  ]);
+  assert.deepEqual(
+    (await maps.nth(0).locator("tbody th").allTextContents()).slice(0, 3),
+    ["0 airplane", "1 cat", "2 dog"],
+  );
+  const cells = maps.nth(1).locator("td");
+  const labels = await cells.evaluateAll((all) => all.map((cell) => cell.getAttribute("aria-label")));
+  assert.equal(labels.length, networks[0].classes.length ** 2);
+  assert.equal(labels[0], "airplane, called airplane, mask without cat: 0.0 points");
+  assert.equal(labels[11], "cat, called cat, mask without cat: −60.0 points");
+  const colours = await cells.evaluateAll((all) => all.map((cell) => getComputedStyle(cell).backgroundColor));
+  assert.equal(new Set([colours[0], colours[11], colours[12]]).size, 3, "less, more and the same");
+  await cells.nth(12).hover();
+  assert.match(
+    await words(page.locator(".tooltip")),
+    /cat, called dog, mask without cat difference \+68\.9 points share 70\.0 % under the control mask 1\.1 %/,
+  );
+  await show(page, report, "FNN");
+  assert.equal(await page.locator(".class-maps").count(), 0, "of answers that are no classes");
+});
+
 onPage("fits a phone", study, phone, async (page, report) => {
-  for (const series of ["dense", "modular-shared", "FNN", "transfer"]) {
+  for (const series of ["dense", "modular-shared", "FNN", "transfer", "CNN"]) {
     await show(page, report, series);
     assert.equal(await overflow(page), 0, series);
   }

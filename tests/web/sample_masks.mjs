@@ -199,6 +199,26 @@ function transferNetwork() {
   };
 }
 
+// Classes, and masks that never saw one of them: it is taken for the next one.
+function classNetwork() {
+  const random = makeRandom(9);
+  const classes = ["airplane", "cat", "dog", ...Array.from({ length: 7 }, (_, at) => `other${at}`)];
+  const removed = ["cat", "dog"];
+  const share = (isMissing, step) => (isMissing ? ({ 0: 30, 1: 70 }[step] ?? 0) : step ? 10 / 9 : 90);
+  const confusion = (missing) =>
+    classes.map((right, row) => classes.map((_, said) => share(right === missing, said - row)));
+  const network = networkOf(
+    removed.map((name) => `without ${name}`),
+    [blocksOf("features.0.weight", 32, 27, 2, random), blocksOf("out_layer.weight", 10, 256, 2, random)],
+    { exact: false, classes },
+    9,
+  );
+  return {
+    ...network,
+    masks: network.masks.map((mask, at) => ({ ...mask, class_confusion: confusion(removed[at - 1]) })),
+  };
+}
+
 // The store of an older version: what masks came to, without the masks.
 function withoutPictures(network) {
   return {
@@ -241,6 +261,7 @@ export function masks() {
       cellOf("add-mul", "FNN", [largeNetwork()]),
       cellOf("add-mul", "older", [withoutPictures(largeNetwork())]),
       cellOf("permuted-mnist", "transfer", [transferNetwork()]),
+      cellOf("cifar10", "CNN", [classNetwork()]),
     ],
     chosen: [{ series: "dense", cell: "depth2", split: 40, settings: "", validation: 99, tied: 1 }],
   };
@@ -296,6 +317,18 @@ export function brokenMasks() {
       warnings: [1, null],
       masks: [{ name: 7, accuracy: [1e308, -5, "a"], histogram: ["a"], confusion: [[1]] }, null],
       tensors: [{ name: 3, weights: -2, kept: "all", sharing: null, picture: [] }],
+    }),
+    "odd classes": (one) => ({
+      ...one,
+      classes: [hostileName, 3],
+      masks: one.masks.map((mask, at) => ({
+        ...mask,
+        class_confusion: [
+          [[90, 10], [1e308, -5]],
+          [[1, 2, 3], [4]],
+          "all",
+        ][at % 3],
+      })),
     }),
     "one beta": (one) => ({ ...one, betas: [{ beta: 0.1, kept: 5, accuracy: 5, ambiguous: 5 }] }),
     "empty histogram": (one) => ({

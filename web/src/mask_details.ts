@@ -17,6 +17,7 @@ const kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const kSteps = 63;
 const kTargetsPerLetter = 6;
 const kMostTargets = 60;
+const kMostClasses = 100;
 const kMostCells = 16_384; // of a tensor
 const kRanks: MaskedRank[] = ["least", "median", "most"];
 
@@ -49,6 +50,7 @@ export interface ShownMask {
   inverse: (number | null)[];
   confusion: number[][] | null;
   inverseConfusion: number[][] | null;
+  classConfusion: number[][] | null; // of as many classes as the network has
   ambiguous: number | null;
   again: number | null;
   untrained: number | null;
@@ -64,6 +66,7 @@ export interface ShownMasked {
   beta: number | null;
   targets: string[];
   unmasked: (number | null)[];
+  classes: string[]; // names; empty where answers are no classes
   masks: ShownMask[];
   tensors: ShownTensor[];
   sharing: Sharing | null;
@@ -152,14 +155,23 @@ function pictureOf(value: unknown, targets: number, isExact: boolean): ShownPict
   };
 }
 
-function confusionOf(value: unknown, targets: number): number[][] | null {
+// Percentages, so many rows and columns of them; otherwise nothing.
+function tableOf(value: unknown, down: number, across: number): number[][] | null {
   const rows = list(value).map((row) => list(row).map((share) => within(share, 100)));
-  return rows.length === targets && rows.every((row) => row.length === targets + 1 && row.every(isNumber))
+  return rows.length === down && rows.every((row) => row.length === across && row.every(isNumber))
     ? (rows as number[][])
     : null;
 }
+const confusionOf = (value: unknown, targets: number): number[][] | null => tableOf(value, targets, targets + 1);
 
-function maskOf(mask: Partial<TrainedMask>, isControl: boolean, targets: number): ShownMask {
+// By their names, or numbers where they have none.
+function classesOf(network: Partial<MaskedNetwork>): string[] {
+  const size = list(records<TrainedMask>(network.masks)[0]?.class_confusion).length;
+  const names = texts(network.classes);
+  return size > kMostClasses ? [] : Array.from({ length: size }, (_, at) => names[at] || `class ${at}`);
+}
+
+function maskOf(mask: Partial<TrainedMask>, isControl: boolean, targets: number, classes: number): ShownMask {
   const bins = list(mask.histogram);
   return {
     name: isControl ? "control" : text(mask.name),
@@ -167,6 +179,7 @@ function maskOf(mask: Partial<TrainedMask>, isControl: boolean, targets: number)
     inverse: percents(mask.inverse, targets),
     confusion: confusionOf(mask.confusion, targets),
     inverseConfusion: confusionOf(mask.inverse_confusion, targets),
+    classConfusion: classes ? tableOf(mask.class_confusion, classes, classes) : null,
     ambiguous: within(mask.ambiguous, 100),
     again: within(mask.again, 1),
     untrained: within(mask.untrained, 100),
@@ -192,6 +205,7 @@ function networkOf(network: Partial<MaskedNetwork>): ShownMasked | null {
     return null;
   }
   const isExact = network.exact === true;
+  const classes = classesOf(network);
   const hasControl = network.control !== false; // reports of before had one always
   return {
     id: text(network.id),
@@ -202,9 +216,10 @@ function networkOf(network: Partial<MaskedNetwork>): ShownMasked | null {
     beta: numberOrNull(network.beta),
     targets,
     unmasked: percents(network.unmasked, targets.length),
+    classes,
     masks: records<TrainedMask>(network.masks)
       .slice(0, targets.length + 1)
-      .map((mask, at) => maskOf(mask, hasControl && at === 0, targets.length)),
+      .map((mask, at) => maskOf(mask, hasControl && at === 0, targets.length, classes.length)),
     tensors: records<MaskedTensor>(network.tensors).map((tensor) => ({
       name: text(tensor.name),
       weights: whole(tensor.weights),

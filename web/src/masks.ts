@@ -1,6 +1,7 @@
 // Masked networks one by one: which weights each target needs, and what it does with them alone.
 import { betaCurve } from "./beta_curve";
 import { cellChooser } from "./cell_chooser";
+import { classMaps } from "./class_maps";
 import { clear, el } from "./dom";
 import type { Child } from "./dom";
 import { compact, count, plural } from "./format";
@@ -108,6 +109,7 @@ function networkCard(network: ShownMasked, cell: ShownMaskedCell, keepers: Keepe
     takenOverMap(network),
     accuracyMap(network),
     answerMaps(network),
+    classMaps(network),
     chanceHistograms(network),
     betaCurve(network),
     el("p", { class: "settings" }, [network.settings, `run ${network.id}`].filter(Boolean).join("; ")),

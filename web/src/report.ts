@@ -364,6 +364,7 @@ export interface MaskedNetwork {
   beta: number; // weight of the penalty
   targets: string[]; // what masks are for
   unmasked: number[]; // accuracy of each target without a mask, in percent
+  classes: string[] | null; // names, where answers are classes that have any
   control: boolean; // whether the first mask is one on everything
   masks: TrainedMask[]; // the control, if there is one, and one for each target
   tensors: MaskedTensor[];
@@ -379,6 +380,7 @@ export interface TrainedMask {
   inverse: (number | null)[]; // with everything but the mask
   confusion: number[][] | null; // [asked for][answered with, last: with none], in percent; null where nobody can tell
   inverse_confusion: number[][] | null;
+  class_confusion: number[][] | null; // [right class][said class], in percent; null where answers are no classes
   ambiguous: number; // logits that are not decided, in percent
   again: number | null; // IoU with itself, trained again
   untrained: number | null; // accuracy that a mask alone gives an untrained network

@@ -112,6 +112,8 @@ nlohmann::ordered_json mask_picture(const MaskOutcome& outcome) {
     weights += tensor.kept.size();
     longest = std::max({longest, matrix_side(tensor).rows, matrix_side(tensor).columns});
   }
+  // A picture stays small where tensors are many.
+  const std::size_t most_blocks = tensors.size() > kManyTensors ? kFewBlocks : kMostBlocks;
   const bool is_exact = weights <= kMostExactWeights && longest <= kLongestExactSide;
   nlohmann::ordered_json picture;
   picture["histograms"] = nlohmann::ordered_json::array();
@@ -123,7 +125,7 @@ nlohmann::ordered_json mask_picture(const MaskOutcome& outcome) {
   for (std::size_t tensor = 0; tensor < tensors.size(); ++tensor) {
     const MatrixSide side = matrix_side(tensors[tensor]);
     const MatrixSide cells =
-        is_exact ? side : MatrixSide{std::min(side.rows, kMostBlocks), std::min(side.columns, kMostBlocks)};
+        is_exact ? side : MatrixSide{std::min(side.rows, most_blocks), std::min(side.columns, most_blocks)};
     const TensorMasks masks(outcome, tensor);
     picture["tensors"].push_back({{"name", tensors[tensor].name},
                                   {"shape", {side.rows, side.columns}},

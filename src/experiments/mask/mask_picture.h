@@ -13,10 +13,12 @@ inline constexpr const char* kMaskPicture = "masks";
 // Bins of the chances to keep a weight: from 0 to 1, all of one width.
 inline constexpr std::size_t kChanceBins = 20;
 // Weights of a network up to which a picture has every one of them, as long as no matrix has a longer side; of a larger
-// one it has blocks, at most so many down and across a matrix.
+// one it has blocks, at most so many down and across a matrix, and fewer where there are many tensors.
 inline constexpr std::size_t kMostExactWeights = 16'384;
 inline constexpr std::size_t kLongestExactSide = 256;
 inline constexpr std::size_t kMostBlocks = 48;
+inline constexpr std::size_t kFewBlocks = 8;
+inline constexpr std::size_t kManyTensors = 48;
 // Numbers from 0 to 63 in a picture, a letter each.
 inline constexpr const char* kPictureLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 inline constexpr std::size_t kTargetsPerLetter = 6;

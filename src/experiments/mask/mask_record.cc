@@ -352,6 +352,9 @@ nlohmann::ordered_json mask_json(const MaskOutcome& outcome) {
   if (!outcome.unmasked_other.empty()) {
     object["unmasked_other_tests"] = by_name(outcome.other_tests, outcome.unmasked_other);
   }
+  if (!outcome.class_names.empty()) {
+    object["class_names"] = outcome.class_names;
+  }
   object["stages"] = nlohmann::ordered_json::array();
   for (const MaskStage& stage : outcome.stages) {
     object["stages"].push_back(stage_json(outcome, stage));

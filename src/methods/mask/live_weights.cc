@@ -70,7 +70,9 @@ models::WeightMask live_part_of(const models::WeightMask& chain, const std::vect
 
 std::optional<std::vector<std::size_t>> live_weights(const models::WeightMask& mask,
                                                      const std::vector<std::uint8_t>& wanted) {
-  if (!is_chain(matrices_of(mask))) {
+  // Among convolutions, the matrices alone are no network.
+  const bool has_others = std::ranges::any_of(mask.tensors, [](const auto& tensor) { return tensor.shape.size() > 2; });
+  if (has_others || !is_chain(matrices_of(mask))) {
     return std::nullopt;
   }
   std::vector<std::size_t> live;

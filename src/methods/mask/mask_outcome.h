@@ -57,6 +57,7 @@ struct MaskOutcome {
   std::vector<std::vector<double>> unmasked_classes = {};  // see MaskStage::class_confusion
   std::vector<std::string> other_tests = {};               // what it is tested on besides, and no mask is for
   std::vector<double> unmasked_other = {};                 // accuracy in each of them, in percent
+  std::vector<std::string> class_names = {};               // where they have any
   std::vector<MaskStage> stages;
   std::vector<std::string> own_tensors = {};  // whose weights are each target's own: masks of two share none of them
 

@@ -55,11 +55,20 @@ const TorchLibrary& torch_library() {
   // Threads of libtorch that have nothing to do wait, instead of asking for it all the time. Whoever knows better says
   // so in the environment.
   ::setenv("OMP_WAIT_POLICY", "passive", 0);
+  constexpr auto kLibrary = "libmodlab_torch.so";
+  // In a clone `./modlab` says what builds it.
+  static std::once_flag once;
+  std::call_once(once, [&] {
+    const char* build = std::getenv("MODLAB_BUILD_TORCH");
+    if (build != nullptr && !has_companion(kLibrary) && std::system(fmt::format("'{}' >&2", build).c_str()) != 0) {
+      throw ConfigError("libtorch could not be had: what was tried and why it failed stands above");
+    }
+  });
   using Open = const TorchLibrary* (*)();
-  static const TorchLibrary& kLibrary = *reinterpret_cast<Open>(
-      function_of_companion("libmodlab_torch.so", "modlab_torch_library",
-                            "libtorch, which networks of PyTorch's run on", "`./modlab --torch` in the clone"))();
-  return kLibrary;
+  static const TorchLibrary& library = *reinterpret_cast<Open>(
+      function_of_companion(kLibrary, "modlab_torch_library", "libtorch, which networks of PyTorch's run on",
+                            "`./modlab --torch` in the clone"))();
+  return library;
 }
 
 }  // namespace modlab::models

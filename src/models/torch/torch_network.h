@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/network.h"
+#include "models/torch/colour_network.h"
 #include "models/torch/given_samples.h"
 #include "models/torch/sequence_shape.h"
 
@@ -84,6 +85,10 @@ class TorchLibrary {
   virtual std::unique_ptr<TorchNetwork> open_sequences(const SequenceShape& shape,
                                                        std::shared_ptr<const TokenSequences> samples,
                                                        std::uint64_t seed, const TorchPlace& place) const = 0;
+  // A network on images in colour, untrained.
+  virtual std::unique_ptr<TorchNetwork> open_colour(const ColourShape& shape,
+                                                    std::shared_ptr<const ColourSamples> samples,
+                                                    const TorchPlace& place) const = 0;
 };
 
 // A file from anyone, and the same for bytes; says once that its code will run. Throws FormatError for pickles, which
