@@ -43,7 +43,7 @@ class MaskedCifarTest : public test::ProgramTest {
   MaskedCifarTest() { folder_.write("images.npz", made_up_images(150)); }
 
   static constexpr auto kSmall =
-      " --images images.npz --batch-size 16 --mask-batch 16 --samples 2 --beta 0.01 --mask-lr 0.02 --threads 1";
+      " --images images.npz --batch-size 16 --mask-batch 16 --samples 2 --beta 0.01 --mask-lr 0.1 --threads 1";
   static std::string cnn() {
     return std::string("mask --task cifar10 --network cnn --channels 4,4,6,6 --steps 60 --lr 0.01 --mask-steps 30") +
            kSmall;
@@ -176,7 +176,7 @@ TEST_F(MaskedCifarTest, RefusesImagesThatAreNone) {
   expect_refused("mask --task cifar10 --images deep.npz", {"from 0 to 255"});
   expect_refused("mask --task cifar10 --images missing.npz", {"missing.npz"});
   expect_refused("mask --task cifar10 --images images.npz --classes cat", {"there are class0, class1, class2"});
-  expect_refused("mask --task cifar10 --images images.npz --train-images 2", {"take more images"});
+  expect_refused("mask --task cifar10 --images images.npz --train-images 1", {"take more images"});
 }
 
 TEST_F(MaskedCifarTest, SaysHowToComeByTheImages) {
