@@ -111,7 +111,7 @@ TEST(MaskReport, ShowsClasses) {
                           {"stages", {kept(80), kept(20)}}};
   const experiments::Run& run = study.plan.runs[0].run;
   experiments::Result result;
-  result.snapshots["best"] = {{"unmasked_accuracy", 60}};
+  result.snapshots["best"] = {{"unmasked_accuracy", 60}, {"control_accuracy", 50}, {"relative_drop", 75}};
   result.blobs["details"] = details.dump();
   study.store.add(std::vector<experiments::FinishedRun>{{&run, result}});
   const studies::Findings findings = study.findings();
