@@ -40,7 +40,8 @@ std::vector<NamedNetwork> parse_layered_networks(const std::string& bytes, const
     return {network_file::network_of_csv(bytes, name, options)};
   }
   io::refuse_pickle(bytes, name);
-  network_file::fail(name, "is no file of networks; JSON, safetensors, npz, TorchScript, and CSV with layer, from and to are read");
+  network_file::fail(
+      name, "is no file of networks; JSON, safetensors, npz, TorchScript, and CSV with layer, from and to are read");
 }
 
 std::vector<NamedNetwork> read_layered_networks(const std::string& path, const NetworkFileOptions& options) {

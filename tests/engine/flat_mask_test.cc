@@ -70,8 +70,8 @@ TEST_P(FlatMask, KeepsWhatTheNoiseSays) {
     const AlignedVector<T> l(logits.begin(), logits.end());
     const AlignedVector<T> w(weights.begin(), weights.end());
     AlignedVector<T> masked(expected.size());
-    kernels.flat_draw(
-        {l.data(), w.data(), masked.data(), kFlatCount, kFlatCount, kFlatFirst, c.samples, kFlatNoise, c.deterministic});
+    kernels.flat_draw({l.data(), w.data(), masked.data(), kFlatCount, kFlatCount, kFlatFirst, c.samples, kFlatNoise,
+                       c.deterministic});
     return masked;
   });
 }
@@ -97,7 +97,8 @@ TEST_P(FlatMask, GradientsAreThoseOfTheSoftSample) {
     const AlignedVector<T> w(weights.begin(), weights.end());
     const AlignedVector<T> p(products.begin(), products.end());
     AlignedVector<T> gradients(kFlatCount);
-    const MaskSlope<T> slope{l.data(), kFlatNoise, c.deterministic, static_cast<T>(1 / c.tau), static_cast<T>(kFlatAlpha)};
+    const MaskSlope<T> slope{l.data(), kFlatNoise, c.deterministic, static_cast<T>(1 / c.tau),
+                             static_cast<T>(kFlatAlpha)};
     kernels.flat_gradient({w.data(), p.data(), kFlatCount, kFlatCount, kFlatFirst, c.samples, slope, gradients.data()});
     return gradients;
   });

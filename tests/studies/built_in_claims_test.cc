@@ -34,7 +34,7 @@ class BuiltInClaims : public testing::TestWithParam<std::string> {
     if (std::ranges::count(study_.presets, "small", &Preset::name) > 0) {
       add_runs_of("small");
     }
-    if (study_.name == "masks-transfer" || study_.name == "masks-cifar") {
+    if (study_.name == "masks-transfer" || study_.name == "masks-cifar" || study_.name == "masks-scan") {
       add_runs_of("quick");  // whose size has claims of its own
     }
     for (const PlannedRun& run : plan_.runs) {
