@@ -131,7 +131,7 @@ std::string describe_settings(const Arguments& arguments, bool all) {
     std::vector<Option> options;
     for (const Setting& setting : kind->settings()) {
       if (setting.role != Setting::Role::kFact &&
-          said.emplace(setting.name + setting.help, experiments::default_text(*kind, setting)).second) {
+          said.emplace(setting.name + setting.help + setting.of, experiments::default_text(*kind, setting)).second) {
         options.push_back(explained_option(*kind, setting));
       }
     }

@@ -17,8 +17,7 @@ namespace {
 class ColourNetworkTest : public testing::TestWithParam<const char*> {
  protected:
   ColourNetworkTest()
-      : file_(io::read_safetensors(std::string(MODLAB_TEST_DIR "/parity/fixtures/colour-") + GetParam() +
-                                   ".safetensors")) {
+      : file_(io::read_safetensors(std::string(MODLAB_TEST_DIR "/torch/files/colour-") + GetParam() + ".safetensors")) {
     shape_.classes = 3;
     shape_.dropout = false;
     shape_.scale = {{120, 115, 110}, {60, 62, 64}};

@@ -12,7 +12,7 @@
 #include "io/safetensors.h"
 #include "models/torch/torch_network.h"
 
-// Networks on sequences, against what tests/parity/make_sequence_fixtures.py has written down of PyTorch's own, and
+// Networks on sequences, against what tests/torch/make_sequence_fixtures.py has written down of PyTorch's own, and
 // from their training to their masks.
 namespace modlab {
 namespace {
@@ -29,7 +29,7 @@ constexpr std::uint64_t kFree = ~std::uint64_t{0};
 class SequenceFixture {
  public:
   explicit SequenceFixture(const std::string& name)
-      : file_(io::read_safetensors(std::string(MODLAB_TEST_DIR "/parity/fixtures/sequences-") + name + ".safetensors")),
+      : file_(io::read_safetensors(std::string(MODLAB_TEST_DIR "/torch/files/sequences-") + name + ".safetensors")),
         given_(nlohmann::json::parse(file_.metadata.at("settings"))) {
     shape_.kind =
         given_.at("kind") == "lstm" ? models::SequenceNetworkKind::kLstm : models::SequenceNetworkKind::kTransformer;

@@ -326,7 +326,7 @@ class TrainedScriptKind : public Experiment {
   std::string table_title() const override {
     return "Mean test accuracy in %, chosen by validation, ± standard error within splits";
   }
-  std::vector<std::string> models() const override { return {}; }
+  std::vector<std::string> models() const override { return {"FILE.pt"}; }
   bool has_model(const std::string& model) const override { return model.ends_with(".pt"); }
   bool takes(const std::string& task) const override { return !tasks::cached_task(task)->images(); }
   bool is_replayable() const override { return false; }

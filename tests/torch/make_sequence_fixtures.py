@@ -2,15 +2,16 @@
 """Records what networks on sequences say in PyTorch, and the gradients of their loss: an LSTM encoder-decoder and
 Transformers, with the answer shown and, of the LSTM, with its own words; and whole answers, written token by token.
 
-Usage: python3 tests/parity/make_sequence_fixtures.py
+Usage: python3 tests/torch/make_sequence_fixtures.py
 
-Writes fixtures/sequences-NAME.safetensors beside this file. Samples are padded with -1.
+Writes files/sequences-NAME.safetensors beside this file. Samples are padded with -1.
 """
 
 import json
 import math
 import os
 import pathlib
+import sys
 
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
@@ -18,7 +19,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from tensor_file import write_tensors
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "parity"))
+from tensor_file import write_tensors  # noqa: E402
 
 ROWS = 12
 CASES = {
@@ -269,7 +271,7 @@ def record(name, case, folder):
 
 
 def main():
-    folder = pathlib.Path(__file__).parent / "fixtures"
+    folder = pathlib.Path(__file__).parent / "files"
     for name, case in CASES.items():
         record(name, case, folder)
 

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """Records what PyTorch makes of small networks on images in colour, for tests/torch/colour_network_test.cc.
 
-Usage: python3 tests/parity/make_colour_fixtures.py
+Usage: python3 tests/torch/make_colour_fixtures.py
 
-Writes fixtures/colour-NAME.safetensors beside this file: images and labels, the weights of modules of torch.nn by the
+Writes files/colour-NAME.safetensors beside this file: images and labels, the weights of modules of torch.nn by the
 names that modlab gives them, what the network says of the images and the gradient of its loss as it is used, the same
 while weights are trained, and what norms remember after that.
 """
 
 import os
 import pathlib
+import sys
 
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
@@ -17,7 +18,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from tensor_file import write_tensors
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "parity"))
+from tensor_file import write_tensors  # noqa: E402
 
 IMAGES = 6
 SIDE = 8
@@ -120,7 +122,7 @@ def record(name, network):
         for parameter_name, parameter in network.named_parameters():
             tensors[f"{mode}/gradient/{parameter_name}"] = parameter.grad.clone()
     tensors["after"] = statistics(network)
-    path = pathlib.Path(__file__).parent / "fixtures" / f"colour-{name}.safetensors"
+    path = pathlib.Path(__file__).parent / "files" / f"colour-{name}.safetensors"
     write_tensors(path, tensors, {})
     print(path, path.stat().st_size)
 
