@@ -69,6 +69,21 @@ class NoTensor(nn.Module):
         return [self.out(x)]
 
 
+def rewrite(source, target, change=lambda text: text):
+    """A copy with other code, and without what names the folder that it was made in."""
+    with zipfile.ZipFile(source) as archive:
+        members = {name: archive.read(name) for name in archive.namelist() if not name.endswith(".debug_pkl")}
+    with zipfile.ZipFile(target, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(zipfile.ZipInfo(name), change(content))
+
+
+def write(net, name, **extra):
+    path = FOLDER / f"{name}.pt"
+    torch.jit.save(torch.jit.script(net), str(path), **extra)
+    rewrite(path, path)
+
+
 def record(net, inputs):
     file = io.BytesIO()
     np.savez(file, inputs=inputs.numpy(), outputs=net(inputs).detach().numpy())
@@ -78,7 +93,7 @@ def record(net, inputs):
 def save(name, net, inputs, labels, loss):
     """The network with its record, and PyTorch's own loss and gradients beside it."""
     net.eval()
-    torch.jit.save(torch.jit.script(net), str(FOLDER / f"{name}.pt"), _extra_files={"check.npz": record(net, inputs)})
+    write(net, name, _extra_files={"check.npz": record(net, inputs)})
     net.zero_grad()
     value = loss(net(inputs), labels)
     value.backward()
@@ -118,16 +133,14 @@ def main():
 
     # An architecture that is to be trained, on depth1: six inputs, two outputs.
     untrained = nn.Sequential(nn.Linear(6, 24), nn.BatchNorm1d(24), nn.ReLU(), nn.Dropout(0.05), nn.Linear(24, 2))
-    torch.jit.save(torch.jit.script(untrained), str(FOLDER / "untrained.pt"))
-    torch.jit.save(torch.jit.script(NoParameters()), str(FOLDER / "no_parameters.pt"))
-    torch.jit.save(torch.jit.script(NoTensor()), str(FOLDER / "no_tensor.pt"))
+    write(untrained, "untrained")
+    write(NoParameters(), "no_parameters")
+    write(NoTensor(), "no_tensor")
     torch.save(plain, FOLDER / "pickle.pt")
     wrong = record(nn.Sequential(nn.Linear(6, 3)), bits)
-    torch.jit.save(torch.jit.script(plain), str(FOLDER / "wrong_record.pt"), _extra_files={"check.npz": wrong})
+    write(plain, "wrong_record", _extra_files={"check.npz": wrong})
     # The same with an operator that nobody has.
-    with zipfile.ZipFile(FOLDER / "tied.pt") as source, zipfile.ZipFile(FOLDER / "unknown_operator.pt", "w") as target:
-        for name in source.namelist():
-            target.writestr(name, source.read(name).replace(b"torch.tanh", b"torch.tan9"))
+    rewrite(FOLDER / "tied.pt", FOLDER / "unknown_operator.pt", lambda text: text.replace(b"torch.tanh", b"torch.tan9"))
 
 
 if __name__ == "__main__":
