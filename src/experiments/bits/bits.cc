@@ -1,24 +1,16 @@
 #include "experiments/bits/bits.h"
 
-#include <fmt/format.h>
-
 #include "core/thread_seconds.h"
 #include "experiments/training/training_kind.h"
+#include "experiments/training/truth_tables.h"
 #include "experiments/use_measures.h"
 #include "measures/network_measures.h"
-#include "tasks/split.h"
 
 namespace modlab::experiments {
 namespace {
 
-// What always saying the more frequent value reaches on a run's test rows.
 double test_base(const models::RunSpec& spec, const tasks::TaskSuite& suite) {
-  std::vector<std::vector<int>> rows;
-  for (const tasks::Split& split : tasks::published_splits(spec.ratio, spec.split_seed, 1 << suite.inputs(),
-                                                           static_cast<int>(suite.tasks.size()))) {
-    rows.push_back(split.test);
-  }
-  return constant_accuracy(suite, rows);
+  return base_of_tests(spec.ratio, spec.split_seed, suite);
 }
 
 class Bits : public TrainingKind<models::RunSpec> {
@@ -29,8 +21,7 @@ class Bits : public TrainingKind<models::RunSpec> {
   std::span<const Measure> measures() const override {
     static const std::vector<Measure> kMeasures = [] {
       std::vector<Measure> list = training_measures({"train", "validation", "test"});
-      list.push_back(
-          percent_measure("test_base_rate", "accuracy of always saying the more frequent value of the test rows"));
+      list.push_back(base_of_tests_measure());
       list.push_back(share_measure("specialisation", "|correlation| with the first level's gate"));
       list.push_back(share_measure("specialisation_max", "largest |correlation| with the first level's gate"));
       list.push_back(share_measure("in_situ", "mean |correlation| with the matched gates"));
@@ -42,24 +33,15 @@ class Bits : public TrainingKind<models::RunSpec> {
     }();
     return kMeasures;
   }
-  Parts parts() const override { return {"test_accuracy", "validation_accuracy", "validation_loss", "updates", ""}; }
-  std::vector<Column> columns() const override {
-    return {{"test %", "test_accuracy", Column::Show::kMeanAndError},
-            {"perfect", "test_accuracy", Column::Show::kAtFull},
-            {"epochs to best", "best_epoch", Column::Show::kWhole}};
-  }
+  Parts parts() const override { return table_parts(); }
+  std::vector<Column> columns() const override { return table_columns(); }
   std::string footnote(std::span<const Run> runs) const override {
-    return fmt::format(
-        "Test accuracy is per bit, at the first best validation epoch; on those rows, always saying the more frequent "
-        "value scores {}.",
-        chance_text(runs, [&](const Run& run) {
-          const models::RunSpec spec = spec_of(run.values);
-          return test_base(spec, *tasks::cached_task(spec.task));
-        }));
+    return table_footnote(runs, [&](const Run& run) {
+      const models::RunSpec spec = spec_of(run.values);
+      return test_base(spec, *tasks::cached_task(spec.task));
+    });
   }
-  std::string table_title() const override {
-    return "Mean test accuracy in %, chosen by validation, ± standard error within splits";
-  }
+  std::string table_title() const override { return kTableTitle; }
   bool takes(const std::string& task) const override { return !tasks::cached_task(task)->images(); }
   int side_by_side() const override { return kMostLanes; }
 

@@ -14,8 +14,9 @@
 #include "experiments/mask/mask_picture.h"
 #include "experiments/mask/solo_mask_work.h"
 #include "experiments/torch/script_files.h"
-#include "methods/torch/flat_mask_trainer.h"
+#include "experiments/torch/torch_settings.h"
 #include "methods/torch/sample_targets.h"
+#include "methods/torch/step_seconds.h"
 #include "models/training_settings-inl.h"
 
 namespace modlab::experiments {
@@ -32,7 +33,6 @@ using nlohmann::json;
 using settings::SpecSetting;
 
 constexpr settings::Word<LabelLoss> kLosses[] = {{"auto", LabelLoss::kAuto}, {"mse", LabelLoss::kMse}};
-constexpr settings::Word<std::string_view> kDevices[] = {{"cpu", "cpu"}, {"cuda", "cuda"}};
 
 struct ScriptMaskingSpec {
   std::string samples;  // files
@@ -93,16 +93,10 @@ std::vector<SpecSetting<ScriptMaskingSpec>> use_rows() {
       row<ScriptMaskingSpec>(
           "targets", "WHAT",
           "what masks are for: outputs (each column of labels), classes (everything but one), or a CSV with a column "
-          "for "
-          "each target and a line of 0 and 1 for each sample",
+          "for each target and a line of 0 and 1 for each sample",
           kNamed, [](ScriptMaskingSpec& spec, const std::string& text) { spec.targets = text; },
           [](const ScriptMaskingSpec& spec) { return json(spec.targets); }),
-      row<ScriptMaskingSpec>(
-          "device", "cpu|cuda", "where libtorch computes", kPlain,
-          [](ScriptMaskingSpec& spec, const std::string& text) {
-            spec.device = settings::read_word("device", text, kDevices);
-          },
-          [](const ScriptMaskingSpec& spec) { return json(std::string(spec.device)); }),
+      device_row<ScriptMaskingSpec>(),
       row<ScriptMaskingSpec>(
           "controls", "true|false", "train every mask twice", kPlain,
           [](ScriptMaskingSpec& spec, const std::string& text) {
@@ -141,13 +135,7 @@ void check_script(const ScriptMaskingSpec& spec) {
   if (spec.network.empty()) {
     throw ConfigError("samples of one's own need a network of one's own: --model FILE, as torch.jit.save writes it");
   }
-  methods::check_solo(spec.mask);
-  if (spec.mask.active) {
-    throw ConfigError("active_set: is for networks on arithmetic; leave it out");
-  }
-  if (spec.mask.clip_of == methods::MaskClip::kPublished) {
-    throw ConfigError("clip_of: published is for networks on arithmetic; leave it out");
-  }
+  check_torch_masks(spec.mask);
 }
 
 // Samples and targets of runs that share them.
@@ -169,28 +157,15 @@ class MaskedScriptWork : public SoloMaskWork {
   }
 
   double estimate_seconds() override {
-    constexpr int kSteps = 3;
     std::map<const ScriptTask*, double> known;  // of a step
     double total = 0;
     for (std::size_t at = 0; at < specs_.size(); ++at) {
       const auto [found, is_new] = known.try_emplace(tasks_[at].get());
       if (is_new) {
         const auto network = open(at, 1);
-        const methods::MaskedParameters masked = methods::masked_parameters(network->layout(), specs_[at].mask);
-        methods::FlatMaskTrainer trainer(
-            *network, masked, network->initial(), std::vector<float>(static_cast<std::size_t>(masked.logits), 2.0F),
-            specs_[at].mask, 0, 0, 0, engine::solo::masked_kernels_for(resources().kernels->target));
-        const std::vector<std::uint32_t>& rows = tasks_[at]->targets.whole.rows;
-        std::vector<std::uint32_t> batch;
-        for (int place = 0; place < specs_[at].mask.batch_size; ++place) {
-          batch.push_back(rows[static_cast<std::size_t>(place) % rows.size()]);
-        }
-        trainer.step(batch, {});
-        const double begin = thread_seconds();
-        for (int step = 0; step < kSteps; ++step) {
-          trainer.step(batch, {});
-        }
-        found->second = (thread_seconds() - begin) / kSteps;
+        found->second = methods::torch_step_seconds(*network, tasks_[at]->targets.whole.rows, 0, specs_[at].mask,
+                                                    *resources().kernels)
+                            .mask;
       }
       total += found->second * static_cast<double>(methods::all_steps(masking_of(at, 1)));
     }

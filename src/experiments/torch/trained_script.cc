@@ -13,6 +13,7 @@
 #include "experiments/training/curve.h"
 #include "experiments/training/training_measures.h"
 #include "experiments/training/training_text.h"
+#include "experiments/training/truth_tables.h"
 #include "io/safetensors.h"
 #include "methods/torch/table_training.h"
 #include "models/population.h"
@@ -135,15 +136,6 @@ std::vector<engine::Part> parts_of(const ScriptTrainingSpec& spec, const tasks::
   return part;
 }
 
-// What always saying the more frequent value reaches on the test rows.
-double base_of_tests(const ScriptTrainingSpec& spec, const tasks::TaskSuite& suite) {
-  std::vector<std::vector<int>> rows;
-  for (const tasks::Split& split : splits_of(spec, suite)) {
-    rows.push_back(split.test);
-  }
-  return constant_accuracy(suite, rows);
-}
-
 modlab::models::PartRows rows_of(const ScriptTrainingSpec& spec, const tasks::TaskSuite& suite) {
   modlab::models::RunSpec split;
   split.task = spec.task;
@@ -259,7 +251,7 @@ class TrainedScriptWork : public Work {
       Numbers& numbers = result.snapshots[name];
       numbers = snapshot_numbers(*snapshot, rows, static_cast<int>(suite.tasks.size()));
       numbers["base_rate"] = constant_accuracy(suite);
-      numbers["test_base_rate"] = base_of_tests(spec, suite);
+      numbers["test_base_rate"] = base_of_tests(spec.ratio, spec.split_seed, suite);
       add_derived({}, spec.batch_size, kTestPart, numbers);
       numbers.erase("flops");  // nobody has counted those of this network
     }
@@ -300,32 +292,22 @@ class TrainedScriptKind : public Experiment {
   std::span<const Measure> measures() const override {
     static const std::vector<Measure> kMeasures = [] {
       std::vector<Measure> list = training_measures({"train", "validation", kTestPart});
-      list.push_back(
-          percent_measure("test_base_rate", "accuracy of always saying the more frequent value of the test rows"));
+      list.push_back(base_of_tests_measure());
       std::ranges::move(task_measures(), std::back_inserter(list));
       return list;
     }();
     return kMeasures;
   }
-  Parts parts() const override { return {"test_accuracy", "validation_accuracy", "validation_loss", "updates", ""}; }
-  std::vector<Column> columns() const override {
-    return {{"test %", "test_accuracy", Column::Show::kMeanAndError},
-            {"perfect", "test_accuracy", Column::Show::kAtFull},
-            {"epochs to best", "best_epoch", Column::Show::kWhole}};
-  }
+  Parts parts() const override { return table_parts(); }
+  std::vector<Column> columns() const override { return table_columns(); }
   std::string footnote(std::span<const Run> runs) const override {
-    return fmt::format(
-        "Test accuracy is per bit, at the first best validation epoch; on those rows, always saying the more frequent "
-        "value scores {}.",
-        chance_text(runs, [&](const Run& run) {
-          const ScriptTrainingSpec spec = trained_spec(run.values);
-          return base_of_tests(spec, *tasks::cached_task(spec.task));
-        }));
+    return table_footnote(runs, [](const Run& run) {
+      const ScriptTrainingSpec spec = trained_spec(run.values);
+      return base_of_tests(spec.ratio, spec.split_seed, *tasks::cached_task(spec.task));
+    });
   }
   std::string series_label() const override { return "architecture"; }
-  std::string table_title() const override {
-    return "Mean test accuracy in %, chosen by validation, ± standard error within splits";
-  }
+  std::string table_title() const override { return kTableTitle; }
   std::vector<std::string> models() const override { return {"FILE.pt"}; }
   bool has_model(const std::string& model) const override { return model.ends_with(".pt"); }
   bool takes(const std::string& task) const override { return !tasks::cached_task(task)->images(); }
