@@ -55,6 +55,20 @@ std::string quoted(const std::string& text) {
   return word + "'";
 }
 
+// What a rival prints, which has `key`. Throws ConfigError if it fails.
+nlohmann::json report_of(const std::string& command, const std::string& key) {
+  const Output output = run(command + " 2>/dev/null");
+  nlohmann::json report = nlohmann::json::parse(output.text, nullptr, false);
+  if (output.status != 0 || !report.is_object() || !report.contains(key)) {
+    throw ConfigError(fmt::format("PyTorch did not finish; `{}` shows why", command));
+  }
+  return report;
+}
+
+SpentTime spent_in(const nlohmann::json& report, const std::string& part) {
+  return {1e-6 * report.at(part).get<double>(), 1e-6 * report.at("processor_" + part).get<double>()};
+}
+
 std::optional<RivalProducts> time_products(const std::string& core_type) {
   const Output output =
       run(fmt::format("{}{} {} {} 2>/dev/null", kOneThread, core_type.empty() ? "" : " OPENBLAS_CORETYPE=" + core_type,
@@ -151,11 +165,7 @@ std::optional<MnistRivalTiming> time_mnist_rival(const ImageWork& work, const st
 Curve train_mnist_rival(const ImageWork& work, const std::string& folder, int seed) {
   const std::string command =
       mnist_command(work, folder, fmt::format("--mode train --tuned --epochs {} --seed {}", work.spec.epochs, seed));
-  const Output output = run(command + " 2>/dev/null");
-  const nlohmann::json report = nlohmann::json::parse(output.text, nullptr, false);
-  if (output.status != 0 || !report.is_object() || !report.contains("training_loss")) {
-    throw ConfigError(fmt::format("PyTorch did not finish its training; `{}` shows why", command));
-  }
+  const nlohmann::json report = report_of(command, "training_loss");
   return {report.at("training_loss").get<std::vector<double>>(), report.at("seen_accuracy").get<std::vector<double>>(),
           report.at("unseen_accuracy").get<std::vector<double>>()};
 }
@@ -168,16 +178,11 @@ RuleRivalTiming time_rule_rival(const RuleWork& work, int networks, bool tuned) 
       environment(), kPython, quoted(MODLAB_SOURCE_DIR "/bench/rivals/rules.py"),
       work.name.substr(0, work.name.find('/')), work.network, spec.task.rules, spec.width, spec.task.dimension,
       spec.length, spec.batch_size, spec.lr, spec.task.task_seed, spec.iterations, networks, tuned ? " --tuned" : "");
-  const Output output = run(command + " 2>/dev/null");
-  const nlohmann::json report = nlohmann::json::parse(output.text, nullptr, false);
-  if (output.status != 0 || !report.is_object() || !report.contains("losses")) {
-    throw ConfigError(fmt::format("PyTorch did not finish its steps; `{}` shows why", command));
-  }
+  const nlohmann::json report = report_of(command, "losses");
   const auto losses = report.at("losses").get<std::vector<double>>();
-  return {{1e-6 * report.at("us_per_step").get<double>(), 1e-6 * report.at("processor_us_per_step").get<double>()},
+  return {spent_in(report, "us_per_step"),
           std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(losses.size()),
-          report.value("torch", "?"),
-          report.value("blas", "?")};
+          report.value("torch", "?"), report.value("blas", "?")};
 }
 
 MaskRivalTiming time_mask_rival(const MaskWork& work, bool of_weights, bool tuned) {
@@ -190,14 +195,21 @@ MaskRivalTiming time_mask_rival(const MaskWork& work, bool of_weights, bool tune
       is_lstm ? fmt::format("--state {} --layers {}", work.shape.state, work.shape.layers)
               : fmt::format("--hidden {}", fmt::join(work.shape.hidden, ",")),
       of_weights ? "weights" : "masks", kMaskSamples, kMaskRows, std::max(3, work.steps / 4), tuned ? " --tuned" : "");
-  const Output output = run(command + " 2>/dev/null");
-  const nlohmann::json report = nlohmann::json::parse(output.text, nullptr, false);
-  if (output.status != 0 || !report.is_object() || !report.contains("us_per_step")) {
-    throw ConfigError(fmt::format("PyTorch did not finish its steps; `{}` shows why", command));
-  }
-  return {{1e-6 * report.at("us_per_step").get<double>(), 1e-6 * report.at("processor_us_per_step").get<double>()},
-          report.value("loss", 0.0),
-          report.value("torch", "?"),
+  const nlohmann::json report = report_of(command, "us_per_step");
+  return {spent_in(report, "us_per_step"), report.value("loss", 0.0), report.value("torch", "?"),
+          report.value("blas", "?")};
+}
+
+TorchMaskRivalTiming time_torch_mask_rival(const TorchMaskWork& work, bool in_passes) {
+  const std::string commands = commands_text(work);
+  const std::string command = fmt::format(
+      "MALLOC_MMAP_MAX_=0 {} {} {} --network {} --samples {} --batch {} --steps {}{}{}", environment(), kPython,
+      quoted(MODLAB_SOURCE_DIR "/bench/rivals/mask_networks.py"), work.rival, work.spec.samples, work.spec.batch_size,
+      work.steps, commands.empty() ? "" : " --commands " + commands, in_passes ? " --passes" : "");
+  const nlohmann::json report = report_of(command, "us_per_step");
+  return {spent_in(report, "us_per_step"),  spent_in(report, "sampler_us"),
+          spent_in(report, "optimizer_us"), report.at("masked").get<std::size_t>(),
+          report.at("loss").get<double>(),  report.value("torch", "?"),
           report.value("blas", "?")};
 }
 
@@ -205,11 +217,7 @@ double time_lane_mask_rival(int stack) {
   const std::string command = fmt::format(
       "MALLOC_MMAP_MAX_=0 {} {} {} --samples {} --batch {} --steps {} --stack {}", environment(), kPython,
       quoted(MODLAB_SOURCE_DIR "/bench/rivals/mask_lanes.py"), kMaskSamples, kMaskRows, stack == 0 ? 200 : 20, stack);
-  const Output output = run(command + " 2>/dev/null");
-  const nlohmann::json report = nlohmann::json::parse(output.text, nullptr, false);
-  if (output.status != 0 || !report.is_object() || !report.contains("us_per_mask_step")) {
-    throw ConfigError(fmt::format("PyTorch did not finish its steps; `{}` shows why", command));
-  }
+  const nlohmann::json report = report_of(command, "us_per_mask_step");
   return 1e-6 * report.at("us_per_mask_step").get<double>();
 }
 
@@ -219,11 +227,7 @@ SculptRivalTrial sculpt_rival(const SculptWork& work, int seed, std::optional<in
       "{} {} {} --task-table {} --hidden {} --lr {} --batch {} --epochs {} --seed {}{}", environment(), kPython,
       quoted(MODLAB_SOURCE_DIR "/bench/rivals/sculpt.py"), table_words(spec.task), fmt::join(spec.hidden, ","), spec.lr,
       spec.batch_size, spec.epochs, seed, unit_steps ? fmt::format(" --points {}", *unit_steps) : "");
-  const Output output = run(command + " 2>/dev/null");
-  const nlohmann::json report = nlohmann::json::parse(output.text, nullptr, false);
-  if (output.status != 0 || !report.is_object() || !report.contains("trainings")) {
-    throw ConfigError(fmt::format("PyTorch did not finish its trial; `{}` shows why", command));
-  }
+  const nlohmann::json report = report_of(command, "trainings");
   return {{report.at("seconds").get<double>(), report.at("processor_seconds").get<double>()},
           report.at("learned").get<bool>(),
           {report.at("trainings").get<double>(), report.at("edges").get<double>(), report.at("ties").get<double>()},

@@ -6,6 +6,7 @@
 #include "bench/curve.h"
 #include "bench/masks.h"
 #include "bench/stopwatch.h"
+#include "bench/torch_masks.h"
 #include "bench/trial_numbers.h"
 #include "bench/work.h"
 
@@ -51,6 +52,17 @@ struct MaskRivalTiming {
   std::string blas;
 };
 MaskRivalTiming time_mask_rival(const MaskWork& work, bool of_weights, bool tuned);
+// The same for bench/rivals/mask_networks.py, all samples in one pass or each in its own.
+struct TorchMaskRivalTiming {
+  SpentTime step;
+  SpentTime sampler;
+  SpentTime optimizer;
+  std::size_t masked = 0;
+  double loss = 0;
+  std::string torch;
+  std::string blas;
+};
+TorchMaskRivalTiming time_torch_mask_rival(const TorchMaskWork& work, bool in_passes);
 // Seconds of one mask's step in bench/rivals/mask_lanes.py: of one mask, as published, or of `stack` side by side.
 double time_lane_mask_rival(int stack);
 

@@ -23,8 +23,9 @@ struct Suite {
   std::string_view name;
   int (*measure)(const BenchRequest& request);
 };
-constexpr Suite kSuites[] = {{"boolean", bench_boolean}, {"mnist", bench_mnist}, {"sculpt", bench_sculpt},
-                             {"detect", bench_detect},   {"rules", bench_rules}, {"mask", bench_mask}};
+constexpr Suite kSuites[] = {{"boolean", bench_boolean},  {"mnist", bench_mnist}, {"sculpt", bench_sculpt},
+                             {"detect", bench_detect},    {"rules", bench_rules}, {"mask", bench_mask},
+                             {"libtorch", bench_libtorch}};
 
 const std::vector<Option>& bench_options() {
   static const std::vector<Option> kOptions = {
@@ -52,13 +53,15 @@ void print_bench_help() {
       "  modlab bench sculpt --against torch\n"
       "  modlab bench detect\n"
       "  modlab bench rules --against torch --work mlp/\n"
-      "  modlab bench mask --against torch --work fnn/\n\n"
+      "  modlab bench mask --against torch --work fnn/\n"
+      "  modlab bench libtorch --against torch --work scan/\n\n"
       "  boolean  networks on truth tables, many at once (what is measured where nothing is named)\n"
       "  mnist    networks on pairs of MNIST's digits, one at a time: training steps, and two threads against one\n"
       "  sculpt   whole trials: training, pruning and choosing among all pairs of first steps\n"
       "  detect   finding the modules of large random networks\n"
       "  rules    networks on rule-based data, one at a time: family/model/rules, as in --work rnn/gt-modular\n"
-      "  mask     masks over the weights of large networks, one at a time: how it grows with samples and threads\n\n"
+      "  mask     masks over the weights of large networks, one at a time: how it grows with samples and threads\n"
+      "  libtorch masks over networks that run on libtorch, on SCAN and CIFAR-10: where a step's time goes\n\n"
       "{}\n"
       "Every figure is measured in this run. On Boolean work PyTorch's are extrapolated from fewer epochs, of long\n"
       "trials from a part of them.\n",
@@ -70,10 +73,10 @@ BenchRequest read_request(const Arguments& arguments) {
   BenchRequest request;
   request.suite = suites.empty() ? "boolean" : suites.front();
   if (std::ranges::find(kSuites, request.suite, &Suite::name) == std::end(kSuites)) {
-    throw ConfigError(
-        fmt::format("bench measures boolean, mnist, sculpt, detect, rules or mask, not '{}'; --work chooses among "
-                    "their work",
-                    request.suite));
+    throw ConfigError(fmt::format(
+        "bench measures boolean, mnist, sculpt, detect, rules, mask or libtorch, not '{}'; --work chooses among "
+        "their work",
+        request.suite));
   }
   if (suites.size() > 1) {
     throw ConfigError(fmt::format("bench measures one suite at a time; leave out '{}'", suites[1]));

@@ -27,6 +27,7 @@ int bench_sculpt(const BenchRequest& request);
 int bench_detect(const BenchRequest& request);
 int bench_rules(const BenchRequest& request);
 int bench_mask(const BenchRequest& request);
+int bench_libtorch(const BenchRequest& request);
 
 [[noreturn]] void refuse_unknown_work(const BenchRequest& request);
 

@@ -83,9 +83,10 @@ class ColourNetwork::Pass {
   }
 
   torch::Tensor cnn(const torch::Tensor& images) {
-    torch::Tensor x = torch::max_pool2d(torch::relu(convolve_with_bias(images)), 2);
-    x = torch::max_pool2d(torch::relu(convolve_with_bias(x)), 2);
-    x = torch::max_pool2d(torch::relu(dropout(convolve_with_bias(x), kEarlyDropout)), 2);
+    // The larger of some numbers and zero is the largest of them, or zero: a quarter of them is left to compare.
+    torch::Tensor x = torch::relu(torch::max_pool2d(convolve_with_bias(images), 2));
+    x = torch::relu(torch::max_pool2d(convolve_with_bias(x), 2));
+    x = torch::relu(torch::max_pool2d(dropout(convolve_with_bias(x), kEarlyDropout), 2));
     return dropout(torch::relu(convolve_with_bias(x)), kLateDropout);
   }
 
@@ -168,7 +169,9 @@ torch::Tensor ColourNetwork::inputs(std::span<const std::int64_t> rows, const st
       }
     }
   }
-  return images.to(device());
+  // Colours of a pixel side by side: convolutions take a quarter less time than with planes, which they put in order
+  // themselves each time.
+  return images.to(device()).contiguous(at::MemoryFormat::ChannelsLast);
 }
 
 torch::Tensor ColourNetwork::loss(const Tensors& parameters, const models::TorchBatch& batch) {

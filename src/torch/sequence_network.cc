@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "core/errors.h"
+#include "torch/small_products.h"
 
 namespace modlab::on_torch {
 namespace {
@@ -149,6 +150,33 @@ torch::Tensor position_table(int positions, int width) {
   return table.to(torch::kFloat);
 }
 
+// The published norm: by the unbiased deviation, with the small number beside it and not under a root. Written down
+// with its gradient, since libtorch's own deviation is slow, and it keeps more on the way than is needed back.
+struct PublishedNorm : torch::autograd::Function<PublishedNorm> {
+  static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& values,
+                               const torch::Tensor& gamma, const torch::Tensor& beta) {
+    constexpr double kSmall = 1e-5;
+    const torch::Tensor centred = values - values.mean(-1, true);
+    const torch::Tensor deviation = (centred.square().sum(-1, true) / (values.size(-1) - 1)).sqrt();
+    const torch::Tensor unit = centred / (deviation + kSmall);
+    context->save_for_backward({unit, deviation, deviation + kSmall, gamma});
+    return torch::addcmul(beta, unit, gamma);
+  }
+
+  static torch::autograd::tensor_list backward(torch::autograd::AutogradContext* context,
+                                               torch::autograd::tensor_list given) {
+    const torch::autograd::tensor_list saved = context->get_saved_variables();
+    const torch::Tensor &unit = saved[0], &deviation = saved[1], &divisor = saved[2], &gamma = saved[3];
+    const torch::Tensor gradient = given[0];
+    const torch::Tensor of_unit = gradient * gamma;
+    // Values that are all alike have no deviation, and none of its slope.
+    const torch::Tensor share =
+        (divisor / (deviation * (unit.size(-1) - 1))).masked_fill(deviation == 0, 0) * (of_unit * unit).sum(-1, true);
+    const torch::Tensor of_values = torch::addcmul(of_unit - of_unit.mean(-1, true), unit, share, -1) / divisor;
+    return {of_values, (gradient * unit).flatten(0, -2).sum(0), gradient.flatten(0, -2).sum(0)};
+  }
+};
+
 class TransformerModel : public SequenceModel {
  public:
   TransformerModel(const SequenceShape& shape, int longest, const torch::Device& device)
@@ -190,19 +218,11 @@ class TransformerModel : public SequenceModel {
     return dropped(torch::embedding(embedding, tokens) + positions_.narrow(0, 0, tokens.size(1)), dropout);
   }
 
-  // The published norm: by the unbiased deviation, with the small number beside it and not under a root.
-  static torch::Tensor normed(InOrder& order, const torch::Tensor& values) {
-    constexpr double kSmall = 1e-5;
-    const torch::Tensor gamma = order.next();
-    const torch::Tensor beta = order.next();
-    const torch::Tensor centred = values - values.mean(-1, true);
-    return gamma * centred / (values.std(-1, true, true) + kSmall) + beta;
-  }
-
   // What a part adds to what it was given, and the norm behind it.
   static torch::Tensor joined(InOrder& order, const torch::Tensor& values, const torch::Tensor& added,
                               Dropout* dropout) {
-    return normed(order, values + dropped(added, dropout));
+    const torch::Tensor gamma = order.next();
+    return PublishedNorm::apply(values + dropped(added, dropout), gamma, order.next());
   }
 
   torch::Tensor attention(InOrder& order, const torch::Tensor& from, const torch::Tensor& to,
@@ -216,9 +236,9 @@ class TransformerModel : public SequenceModel {
     };
     const torch::Tensor asked = heads(torch::matmul(from, query.t()), size);
     const torch::Tensor offered = heads(torch::matmul(to, key_value.t()), 2 * size);
-    const torch::Tensor scores = torch::matmul(asked, offered.narrow(-1, 0, size).transpose(-1, -2)) / std::sqrt(size);
+    const torch::Tensor scores = small_products(asked, offered.narrow(-1, 0, size), true) / std::sqrt(size);
     const torch::Tensor shares = scores.masked_fill(is_hidden, -std::numeric_limits<double>::infinity()).softmax(-1);
-    const torch::Tensor found = torch::matmul(dropped(shares, dropout), offered.narrow(-1, size, size));
+    const torch::Tensor found = small_products(dropped(shares, dropout), offered.narrow(-1, size, size), false);
     return torch::matmul(found.transpose(1, 2).reshape(from.sizes()), merge.t());
   }
 
@@ -317,7 +337,7 @@ std::vector<std::vector<std::uint32_t>> SequenceNetwork::blocks_of(std::span<con
   std::vector<std::vector<std::uint32_t>> blocks;
   for (const std::uint32_t place : order) {
     const bool is_short = !blocks.empty() && shape_.kind == SequenceNetworkKind::kTransformer &&
-                          2 * length(place) <= length(blocks.back().front());
+                          3 * length(place) <= 2 * length(blocks.back().front());
     if (blocks.empty() || (is_short && blocks.back().size() >= kLeastRows)) {
       blocks.emplace_back();
     }
