@@ -7,6 +7,7 @@
 
 #include "core/errors.h"
 #include "core/text.h"
+#include "torch/drawn_masks.h"
 
 namespace modlab::on_torch {
 namespace {
@@ -122,6 +123,42 @@ double NetworkOnTorch::gradient(std::span<const float> parameters, const models:
       }
     }
     value = sum.item<double>();
+  });
+  return value;
+}
+
+double NetworkOnTorch::mask_gradient(const models::MaskDraws& draws, std::span<const models::TorchBatch> batches,
+                                     std::span<const std::uint8_t> wanted, std::span<float> gradients) {
+  double value = 0;
+  with_libtorch(source_, place_.threads, [&] {
+    const auto there = [&](std::span<const float> values) {
+      return torch::from_blob(const_cast<float*>(values.data()), {std::ssize(values)}, torch::kFloat)
+          .to(device(), torch::kFloat, false, true);
+    };
+    const torch::Tensor weights = there(draws.weights);
+    const torch::Tensor logits = there(draws.logits).requires_grad_(true);
+    torch::Tensor sum = torch::zeros_like(weights);
+    std::array<torch::Tensor, 4> words;
+    for (std::size_t sample = 0; sample < batches.size(); ++sample) {
+      if (sample % words.size() == 0 && !draws.deterministic) {
+        words = drawn_words(draws, static_cast<int>(sample / words.size()), device());
+      }
+      const torch::Tensor masked = masked_weights(draws, logits, weights, words[sample % words.size()]);
+      Tensors tensors;
+      for (std::size_t at = 0; at < layout_.tensors.size(); ++at) {
+        const engine::Tensor& tensor = layout_.tensors[at];
+        const std::vector<std::int64_t> sizes(tensor.shape.begin(), tensor.shape.end());
+        tensors.push_back(
+            (wanted[at] != 0 ? masked : weights)
+                .narrow(0, static_cast<std::int64_t>(tensor.offset), static_cast<std::int64_t>(tensor.count))
+                .view(sizes));
+      }
+      const torch::Tensor part = loss(tensors, batches[sample]) / std::ssize(batches);
+      sum += torch::autograd::grad({part}, {logits}).front();
+      value += part.item<double>();
+    }
+    const std::vector<float> found = as_floats(sum);
+    std::ranges::copy(found, gradients.begin());
   });
   return value;
 }

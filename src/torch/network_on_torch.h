@@ -26,6 +26,9 @@ class NetworkOnTorch : public models::TorchNetwork {
 
   double gradient(std::span<const float> parameters, const models::TorchBatch& batch,
                   std::span<const std::uint8_t> wanted, std::span<float> gradients) override;
+  bool draws_masks() const override { return !device().is_cpu(); }
+  double mask_gradient(const models::MaskDraws& draws, std::span<const models::TorchBatch> batches,
+                       std::span<const std::uint8_t> wanted, std::span<float> gradients) override;
   std::vector<float> say(std::span<const float> parameters, std::span<const std::uint32_t> rows) override;
 
  protected:

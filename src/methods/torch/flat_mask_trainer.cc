@@ -59,7 +59,22 @@ void FlatMaskTrainer::freeze(const std::string& tensor, std::span<const float> l
   }
 }
 
-double FlatMaskTrainer::step(std::span<const std::uint32_t> rows, std::span<const std::uint8_t> outputs) {
+// The rows of each sample.
+std::vector<models::TorchBatch> FlatMaskTrainer::batches_of(std::span<const std::uint32_t> rows,
+                                                            std::span<const std::uint8_t> outputs) const {
+  const std::size_t part = rows.size() / static_cast<std::size_t>(samples_);
+  const std::uint64_t step_noise = noise_of_step(seed_, stage_, steps_, kNoiseOfAll);
+  std::vector<models::TorchBatch> batches;
+  for (int sample = 0; sample < samples_; ++sample) {
+    batches.push_back({.rows = rows.subspan(static_cast<std::size_t>(sample) * part, part),
+                       .outputs = outputs,
+                       .noise = noise_of_step(seed_, stage_, steps_, static_cast<std::uint32_t>(sample)),
+                       .step_noise = step_noise});
+  }
+  return batches;
+}
+
+double FlatMaskTrainer::gradient_here(std::span<const models::TorchBatch> batches) {
   const engine::solo::MaskNoise noise{engine::solo::mask_key(seed_, stage_), steps_, 0, 0};
   kernels_.flat_draw({.logits = logits_.data(),
                       .weights = weights_.data(),
@@ -70,23 +85,18 @@ double FlatMaskTrainer::step(std::span<const std::uint32_t> rows, std::span<cons
                       .samples = samples_,
                       .noise = noise,
                       .deterministic = deterministic_});
-  const std::vector<engine::Tensor>& tensors = network_.layout().tensors;
-  const std::size_t part = rows.size() / static_cast<std::size_t>(samples_);
-  const std::uint64_t step_noise = noise_of_step(seed_, stage_, steps_, kNoiseOfAll);
+  const engine::Layout& layout = network_.layout();
   double loss = 0;
-  for (std::size_t sample = 0; sample < static_cast<std::size_t>(samples_); ++sample) {
+  for (std::size_t sample = 0; sample < batches.size(); ++sample) {
     float* drawn = drawn_.data() + sample * padded_;
-    for (std::size_t tensor = 0; tensor < tensors.size(); ++tensor) {
+    for (std::size_t tensor = 0; tensor < layout.tensors.size(); ++tensor) {
+      const engine::Tensor& place = layout.tensors[tensor];
       if (wanted_[tensor] == 0) {
-        std::copy_n(weights_.data() + tensors[tensor].offset, tensors[tensor].count, drawn + tensors[tensor].offset);
+        std::copy_n(weights_.data() + place.offset, place.count, drawn + place.offset);
       }
     }
-    loss += network_.gradient({drawn, network_.layout().count},
-                              {.rows = rows.subspan(sample * part, part),
-                               .outputs = outputs,
-                               .noise = noise_of_step(seed_, stage_, steps_, static_cast<std::uint32_t>(sample)),
-                               .step_noise = step_noise},
-                              wanted_, {products_.data() + sample * padded_, network_.layout().count});
+    loss += network_.gradient({drawn, layout.count}, batches[sample], wanted_,
+                              {products_.data() + sample * padded_, layout.count});
   }
   kernels_.flat_gradient({.weights = shares_.data(),
                           .products = products_.data(),
@@ -100,6 +110,28 @@ double FlatMaskTrainer::step(std::span<const std::uint32_t> rows, std::span<cons
                                     .inverse_tau = static_cast<float>(inverse_tau_),
                                     .alpha = static_cast<float>(alpha_)},
                           .gradients = gradients_.data()});
+  return loss / samples_;
+}
+
+double FlatMaskTrainer::gradient_there(std::span<const models::TorchBatch> batches) {
+  const std::size_t count = network_.layout().count;
+  const double loss = network_.mask_gradient({.logits = {logits_.data(), count},
+                                              .weights = {weights_.data(), count},
+                                              .key = engine::solo::mask_key(seed_, stage_),
+                                              .step = steps_,
+                                              .inverse_tau = inverse_tau_,
+                                              .deterministic = deterministic_},
+                                             batches, wanted_, {gradients_.data(), count});
+  for (float& gradient : gradients_) {
+    gradient += static_cast<float>(alpha_);
+  }
+  return loss;
+}
+
+double FlatMaskTrainer::step(std::span<const std::uint32_t> rows, std::span<const std::uint8_t> outputs) {
+  const std::vector<models::TorchBatch> batches = batches_of(rows, outputs);
+  const double loss = network_.draws_masks() ? gradient_there(batches) : gradient_here(batches);
+  const std::vector<engine::Tensor>& tensors = network_.layout().tensors;
   for (std::size_t tensor = 0; tensor < tensors.size(); ++tensor) {
     if (wanted_[tensor] == 0 || frozen_[tensor] != 0) {
       std::fill_n(gradients_.begin() + static_cast<std::ptrdiff_t>(tensors[tensor].offset), tensors[tensor].count,
@@ -109,7 +141,7 @@ double FlatMaskTrainer::step(std::span<const std::uint32_t> rows, std::span<cons
   std::fill(gradients_.begin() + static_cast<std::ptrdiff_t>(network_.layout().count), gradients_.end(), 0.0F);
   optimizer_.step(logits_, gradients_);
   ++steps_;
-  return loss / samples_;
+  return loss;
 }
 
 std::vector<float> FlatMaskTrainer::logits() const {

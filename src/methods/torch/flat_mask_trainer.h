@@ -13,7 +13,8 @@
 namespace modlab::methods {
 
 // Trains the logits of a mask over the parameters of a network whose products are libtorch's. Draws, slopes and the
-// optimiser are ours: libtorch sees a few networks whose weights are partly zero.
+// optimiser are ours: libtorch sees a few networks whose weights are partly zero. A network on a graphics card draws
+// the same masks there.
 class FlatMaskTrainer {
  public:
   // `weights`: all parameters, in the order of the layout; `logits` those of the masked ones.
@@ -36,6 +37,12 @@ class FlatMaskTrainer {
   std::uint32_t steps() const { return steps_; }
 
  private:
+  std::vector<models::TorchBatch> batches_of(std::span<const std::uint32_t> rows,
+                                             std::span<const std::uint8_t> outputs) const;
+  // The mean loss, and its gradient and that of the penalty by the logits: masks are drawn here, or by the network.
+  double gradient_here(std::span<const models::TorchBatch> batches);
+  double gradient_there(std::span<const models::TorchBatch> batches);
+
   models::TorchNetwork& network_;
   const MaskedParameters& masked_;
   int samples_;

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <mutex>
+#include <stdexcept>
 
 #include "core/companion_library.h"
 #include "core/errors.h"
@@ -17,6 +18,11 @@ namespace {
 constexpr std::size_t kMostScriptBytes = std::size_t{1} << 32U;
 
 }  // namespace
+
+double TorchNetwork::mask_gradient(const MaskDraws& /*draws*/, std::span<const TorchBatch> /*batches*/,
+                                   std::span<const std::uint8_t> /*wanted*/, std::span<float> /*gradients*/) {
+  throw std::logic_error("a network that draws no masks was asked to");
+}
 
 bool is_torch_script(std::string_view bytes) {
   // Its code lies in a folder of the zip, and torch.save writes none.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/random.h"
 #include "engine/network.h"
 #include "models/torch/colour_network.h"
 #include "models/torch/given_samples.h"
@@ -30,6 +31,15 @@ struct TorchBatch {
   std::uint64_t step_noise = 0;  // the same for all parts of a training step: what is drawn for the step as a whole
 };
 
+// Of which numbers a step's masks are drawn: those of the engine's kernels (engine/solo/masked_kernels.h).
+struct MaskDraws {
+  std::span<const float> logits, weights;  // of all parameters, in the order of the layout
+  Words4 key{};
+  std::uint32_t step = 0;
+  double inverse_tau = 1;
+  bool deterministic = false;
+};
+
 class TorchNetwork {
  public:
   virtual ~TorchNetwork() = default;
@@ -45,6 +55,12 @@ class TorchNetwork {
   // `wanted` says no to have no gradient: theirs is left as it is. Empty: all are wanted.
   virtual double gradient(std::span<const float> parameters, const TorchBatch& batch,
                           std::span<const std::uint8_t> wanted, std::span<float> gradients) = 0;
+
+  // Whether masks are best drawn where it computes, since it is far from here, on a graphics card. If so: the mean of
+  // the losses of some batches, each under a mask of its own, and its gradient by the logits.
+  virtual bool draws_masks() const { return false; }
+  virtual double mask_gradient(const MaskDraws& draws, std::span<const TorchBatch> batches,
+                               std::span<const std::uint8_t> wanted, std::span<float> gradients);
 
   // What it says of samples, [row][answer].
   virtual int answers() const = 0;
