@@ -324,6 +324,7 @@ torch::Tensor ScriptNetwork::said(const Tensors& parameters, const torch::Tensor
   if (said.gates.defined()) {
     const auto sizes = said.gates.sizes().slice(1);
     const std::vector<float> values = as_floats(said.gates);
+    gates_.are_named = true;
     gates_.shape.assign(sizes.begin(), sizes.end());
     gates_.values.insert(gates_.values.end(), values.begin(), values.end());
   }

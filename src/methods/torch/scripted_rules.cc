@@ -99,8 +99,11 @@ const float* ScriptedRules::forward(const RuleBatch& batch) {
 
 void ScriptedRules::take_gates(const RuleBatch& batch) {
   const models::NamedGates& named = network_.gates();
+  if (modules_ > 0 && !named.are_named) {
+    throw FormatError(fmt::format("{}: names its gates once and then no more", source_));
+  }
   gates_.clear();
-  if (named.shape.empty() && modules_ == 0) {
+  if (!named.are_named) {
     return;
   }
   const bool is_sequence = spec_.task.family != tasks::RuleFamily::kMlp;

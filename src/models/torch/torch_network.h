@@ -53,7 +53,8 @@ class TorchNetwork {
 
 // What a network says of how much each of its modules counts, where its forward names that.
 struct NamedGates {
-  std::vector<std::size_t> shape;  // of one sample; empty: it names none
+  bool are_named = false;
+  std::vector<std::size_t> shape;  // of one sample
   std::vector<float> values;       // [sample][of one sample]
 };
 
