@@ -8,7 +8,7 @@ namespace modlab::experiments {
 // What kinds of networks on rule-based data have in common, whoever trains them.
 class RuleKind : public Experiment {
  public:
-  // Of resolved values.
+  // Of resolved values. No modules: the network is someone's own, and only its results say how many it has.
   virtual models::RuleSpec rule_spec_of(const Values& values) const = 0;
 
   std::span<const Measure> measures() const override;
