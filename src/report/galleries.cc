@@ -34,6 +34,7 @@ constexpr KindGallery kGalleries[] = {{"bits", "gallery", &gallery_bits},
                                       {"images", "gallery", &gallery_images},
                                       {"sculpt", "sculpted", &gallery_sculpted},
                                       {"rules", "mixtures", &gallery_rules},
+                                      {"trained-script-rules", "mixtures", &gallery_rules},
                                       {"masked-bits", "masks", &masks_of_kind<&experiments::masked_bits>},
                                       {"masked-digits", "masks", &masks_of_kind<&experiments::masked_digits>},
                                       {"masked-images", "masks", &masks_of_kind<&experiments::masked_images>},
@@ -45,11 +46,13 @@ constexpr KindGallery kGalleries[] = {{"bits", "gallery", &gallery_bits},
 ordered_json galleries(const studies::Findings& findings, studies::Store& store) {
   ordered_json sections = {
       {"gallery", ordered_json::array()}, {"sculpted", nullptr}, {"mixtures", nullptr}, {"masks", nullptr}};
+  std::vector<decltype(KindGallery::make)> made;  // one may show the networks of several kinds side by side
   for (const experiments::Experiment* kind : findings.plan().kinds) {
     const auto found = std::ranges::find(kGalleries, kind->name(), &KindGallery::kind);
-    if (found == std::end(kGalleries)) {
+    if (found == std::end(kGalleries) || std::ranges::find(made, found->make) != made.end()) {
       continue;
     }
+    made.push_back(found->make);
     ordered_json& section = sections[found->section];
     section = section.is_null() ? ordered_json::array() : section;
     for (ordered_json& entry : found->make(findings, store)) {

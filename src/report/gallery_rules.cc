@@ -116,7 +116,7 @@ void add_moments(const std::vector<RuleMoment>& moments, int rules, int modules,
 }
 
 ordered_json network_json(const ComparedNetwork& network, std::size_t share, studies::Store& store) {
-  const RuleSpec spec = rule_spec_of(network.run());
+  const RuleSpec spec = rule_spec_of(network.run(), store);
   const bool has_modules = spec.model != RuleModel::kMonolithic;
   const std::size_t numbers = has_modules ? static_cast<std::size_t>(spec.task.rules) * spec.modules : 1;
   ordered_json json;
@@ -146,7 +146,7 @@ ordered_json uniform_json(int rules, int modules) {
 }
 
 ordered_json comparison_json(const RuleComparison& comparison, std::size_t share, studies::Store& store) {
-  const int rules = rule_spec_of(comparison.networks.front().run()).task.rules;
+  const int rules = rule_spec_of(comparison.networks.front().run(), store).task.rules;
   std::vector<std::string> names = {comparison.task, comparison.settings};
   if (!comparison.split.empty()) {
     names.push_back("task seed " + comparison.split);
@@ -165,7 +165,7 @@ ordered_json comparison_json(const RuleComparison& comparison, std::size_t share
     }
   };
   for (const ComparedNetwork& network : comparison.networks) {
-    const RuleSpec spec = rule_spec_of(network.run());
+    const RuleSpec spec = rule_spec_of(network.run(), store);
     if (spec.model == RuleModel::kMonolithic) {
       add_uniform();
     } else if (modules == 0) {
@@ -180,7 +180,7 @@ ordered_json comparison_json(const RuleComparison& comparison, std::size_t share
 }  // namespace
 
 ordered_json gallery_rules(const Findings& findings, studies::Store& store) {
-  const std::vector<RuleComparison> comparisons = rule_comparisons(findings);
+  const std::vector<RuleComparison> comparisons = rule_comparisons(findings, store);
   const std::size_t networks =
       std::transform_reduce(comparisons.begin(), comparisons.end(), std::size_t{1}, std::plus<>(),
                             [](const RuleComparison& comparison) { return comparison.networks.size(); });

@@ -6,11 +6,13 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 
+#include "core/errors.h"
 #include "core/text.h"
-#include "experiments/rules/rules.h"
-#include "models/rules/rule_settings.h"
+#include "experiments/rules/rule_kind.h"
+#include "io/json_text.h"
 #include "report/some_evenly.h"
 
 namespace modlab::report {
@@ -28,11 +30,11 @@ constexpr std::size_t kMaxNetworks = 16;  // of a comparison
 constexpr const char* kTaskAxes[] = {"task_type", "rules",     "search",     "dim",          "order",
                                      "length",    "rule_skew", "rule_noise", "train_samples"};
 
-RuleModel model_of(const experiments::Run& run) { return rule_spec_of(run).model; }
+int place_of(RuleModel model) { return model == RuleModel::kGtModular ? 0 : model == RuleModel::kMonolithic ? 2 : 1; }
 
-int place_of(const ComparedNetwork& network) {
-  const RuleModel model = model_of(network.run());
-  return model == RuleModel::kGtModular ? 0 : model == RuleModel::kMonolithic ? 2 : 1;
+// Null for runs that are not on rules.
+const experiments::RuleKind* kind_of(const experiments::Run& run) {
+  return dynamic_cast<const experiments::RuleKind*>(run.kind);
 }
 
 // The network with the median loss; one that diverged counts as worse than all others.
@@ -47,11 +49,11 @@ const Record* typical(std::vector<const Record*> runs) {
 // Which axes tell comparisons apart, and which ones networks of a comparison.
 class Axes {
  public:
-  Axes(const Findings& findings, const std::vector<const Cell*>& cells) : findings_(findings) {
+  Axes(const Findings& findings, studies::Store& store, const std::vector<const Cell*>& cells) : findings_(findings) {
     std::set<std::string> mixtures;
     for (const Cell* cell : cells) {
       const std::string series = findings.value(*cell, "series");
-      if (model_of(cell->example->run) != RuleModel::kMonolithic) {
+      if (rule_spec_of(cell->example->run, store).model != RuleModel::kMonolithic) {
         mixtures.insert(series);
       }
       for (const std::string& axis : plain_axes()) {
@@ -70,7 +72,8 @@ class Axes {
   }
 
   std::string settings_of(const Cell& cell) const {
-    std::vector<std::string> parts = {counted(rule_spec_of(cell.example->run).task.rules, "rule")};
+    std::vector<std::string> parts = {
+        counted(kind_of(cell.example->run)->rule_spec_of(cell.example->run.values).task.rules, "rule")};
     for (const std::string& axis : chosen_) {
       const std::string value = findings_.value(cell, axis);
       if (axis != "rules" && !value.empty() && values_.at(axis).size() > 1) {
@@ -132,7 +135,7 @@ class Axes {
 // Comparisons with the same settings, one for each split.
 using Group = std::vector<RuleComparison>;
 
-std::vector<RuleComparison> some_of(const std::vector<Group>& groups) {
+std::vector<RuleComparison> some_of(const std::vector<Group>& groups, studies::Store& store) {
   const std::vector<Group> shown = some_evenly(groups, kMaxComparisons);
   std::vector<RuleComparison> chosen;
   for (const Group& group : shown) {
@@ -140,7 +143,9 @@ std::vector<RuleComparison> some_of(const std::vector<Group>& groups) {
     for (std::size_t split = 0; split < splits; ++split) {
       RuleComparison& comparison = chosen.emplace_back(group[split]);
       comparison.networks = some_evenly(comparison.networks, kMaxNetworks);
-      std::ranges::stable_sort(comparison.networks, {}, &place_of);
+      std::ranges::stable_sort(comparison.networks, {}, [&](const ComparedNetwork& network) {
+        return place_of(rule_spec_of(network.run(), store).model);
+      });
     }
   }
   return chosen;
@@ -148,14 +153,14 @@ std::vector<RuleComparison> some_of(const std::vector<Group>& groups) {
 
 }  // namespace
 
-std::vector<RuleComparison> rule_comparisons(const Findings& findings) {
+std::vector<RuleComparison> rule_comparisons(const Findings& findings, studies::Store& store) {
   std::vector<const Cell*> cells;
   for (const Cell& cell : findings.cells()) {
-    if (cell.example->run.kind == &experiments::rules() && findings.matches(cell, findings.study().gallery)) {
+    if (kind_of(cell.example->run) != nullptr && findings.matches(cell, findings.study().gallery)) {
       cells.push_back(&cell);
     }
   }
-  const Axes axes(findings, cells);
+  const Axes axes(findings, store, cells);
   std::vector<Group> groups;
   std::map<std::pair<std::string, std::string>, std::size_t> group_of;
   for (const Cell* cell : cells) {
@@ -175,12 +180,25 @@ std::vector<RuleComparison> rule_comparisons(const Findings& findings) {
           {typical(split.runs), findings.value(*cell, "series"), axes.name_of(*cell), split.runs.size()});
     }
   }
-  return some_of(groups);
+  return some_of(groups, store);
 }
 
-models::RuleSpec rule_spec_of(const experiments::Run& run) {
-  models::RuleSpec spec;
-  models::rule_settings().read(run.values, spec);
+models::RuleSpec rule_spec_of(const experiments::Run& run, studies::Store& store) {
+  models::RuleSpec spec = kind_of(run)->rule_spec_of(run.values);
+  if (spec.modules > 0) {
+    return spec;
+  }
+  const std::optional<std::string> use = store.blob(run.id(), "activation/last");
+  if (!use) {
+    spec.model = RuleModel::kMonolithic;
+    return spec;
+  }
+  const nlohmann::ordered_json rows = io::parse_json(*use);
+  if (!rows.is_array() || rows.empty() || !rows[0].is_array() || rows[0].empty()) {
+    throw FormatError(
+        fmt::format("{}: run {}: its activation matrix is none; the store is damaged", store.path(), run.id()));
+  }
+  spec.modules = static_cast<int>(std::min<std::size_t>(rows[0].size(), tasks::kMaxRules));
   return spec;
 }
 

@@ -5,6 +5,7 @@
 
 #include "models/rules/rule_spec.h"
 #include "studies/findings.h"
+#include "studies/store.h"
 
 namespace modlab::report {
 
@@ -28,9 +29,10 @@ struct RuleComparison {
 };
 
 // Of the cells that the study's gallery names; where there are too many, some of them.
-std::vector<RuleComparison> rule_comparisons(const studies::Findings& findings);
+std::vector<RuleComparison> rule_comparisons(const studies::Findings& findings, studies::Store& store);
 
-// The settings of a planned run on rules.
-models::RuleSpec rule_spec_of(const experiments::Run& run);
+// The settings of a run on rules. Whether someone's own network has modules, and how many, its results say. Throws
+// FormatError where these are damaged.
+models::RuleSpec rule_spec_of(const experiments::Run& run, studies::Store& store);
 
 }  // namespace modlab::report

@@ -21,7 +21,8 @@ constexpr double kMostUse = 1.001;  // shares, summed up in floats
 // Everything that a store says of one run, checked against its settings.
 class RunReader {
  public:
-  RunReader(const experiments::Run& run, studies::Store& store) : run_(run), store_(store), spec_(rule_spec_of(run)) {}
+  RunReader(const experiments::Run& run, studies::Store& store)
+      : run_(run), store_(store), spec_(rule_spec_of(run, store)) {}
 
   std::vector<RuleMoment> read() {
     const std::optional<std::string> curve = store_.blob(run_.id(), "curve");

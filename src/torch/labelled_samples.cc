@@ -23,6 +23,18 @@ torch::Tensor counting(std::span<const std::uint8_t> outputs, const torch::Devic
   return counts.to(device);
 }
 
+// [row][column]
+torch::Tensor losses_of(LabelKind kind, const torch::Tensor& said, const torch::Tensor& right) {
+  switch (kind) {
+    case LabelKind::kBits:
+      return torch::binary_cross_entropy_with_logits(said, right, {}, {}, at::Reduction::None);
+    case LabelKind::kNear:
+      return torch::l1_loss(said, right, at::Reduction::None);
+    default:
+      return torch::mse_loss(said, right, at::Reduction::None);
+  }
+}
+
 }  // namespace
 
 torch::Tensor class_loss(const torch::Tensor& said, const torch::Tensor& right, std::span<const std::uint8_t> outputs) {
@@ -59,21 +71,23 @@ torch::Tensor LabelledSamples::loss(const torch::Tensor& said, const torch::Tens
     return class_loss(said, right, outputs);
   }
   const torch::Tensor counts = counting(outputs, said.device());
-  const torch::Tensor each = samples_->kind == LabelKind::kBits
-                                 ? torch::binary_cross_entropy_with_logits(said, right, {}, {}, at::Reduction::None)
-                                 : torch::mse_loss(said, right, at::Reduction::None);
+  const torch::Tensor each = losses_of(samples_->kind, said, right);
   if (!counts.defined()) {
     return each.mean();
   }
   return each.masked_fill(counts.logical_not(), 0).sum() / (counts.sum() * each.size(0));
 }
 
+void LabelledSamples::check_columns(std::int64_t outputs, const std::string& source) const {
+  if (samples_->kind != LabelKind::kClasses && outputs != samples_->columns) {
+    throw FormatError(fmt::format("{}: has {} output{} where the labels have {} column{}", source, outputs,
+                                  outputs == 1 ? "" : "s", samples_->columns, samples_->columns == 1 ? "" : "s"));
+  }
+}
+
 void LabelledSamples::check(std::int64_t outputs, const std::string& source) const {
+  check_columns(outputs, source);
   if (samples_->kind != LabelKind::kClasses) {
-    if (outputs != samples_->columns) {
-      throw FormatError(fmt::format("{}: has {} output{} where the labels have {} column{}", source, outputs,
-                                    outputs == 1 ? "" : "s", samples_->columns, samples_->columns == 1 ? "" : "s"));
-    }
     return;
   }
   const auto most = labels_.max().item<std::int64_t>();

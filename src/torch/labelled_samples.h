@@ -25,6 +25,8 @@ class LabelledSamples {
   torch::Tensor loss(const torch::Tensor& said, const torch::Tensor& rows, std::span<const std::uint8_t> outputs) const;
   // Throws FormatError, beginning with `source`, if labels do not fit so many outputs.
   void check(std::int64_t outputs, const std::string& source) const;
+  // The same where labels are columns, which is quick.
+  void check_columns(std::int64_t outputs, const std::string& source) const;
   std::int64_t count() const { return inputs_.size(0); }
 
  private:

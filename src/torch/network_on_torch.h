@@ -16,7 +16,7 @@ using Tensors = std::vector<torch::Tensor>;
 void with_libtorch(const std::string& source, int threads, const std::function<void()>& work);
 
 // A network whose loss is a function of its parameters, which are views of our memory: nothing is copied to it.
-class NetworkOnTorch : public models::TorchNetwork {
+class NetworkOnTorch : public virtual models::TorchNetwork {
  public:
   NetworkOnTorch(std::string source, const models::TorchPlace& place) : source_(std::move(source)), place_(place) {}
 

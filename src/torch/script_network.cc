@@ -15,12 +15,28 @@ namespace modlab::on_torch {
 namespace {
 
 constexpr auto kRecord = "check.npz";
+constexpr auto kGates = "gates";
 
 torch::Tensor tensor_of(const io::NamedTensor& array) {
   const std::vector<std::int64_t> sizes(array.shape.begin(), array.shape.end());
   torch::Tensor tensor = torch::empty(sizes, torch::kFloat);
   std::ranges::copy(array.values, tensor.data_ptr<float>());
   return tensor;
+}
+
+// A field of a NamedTuple; none where there is no such name.
+c10::IValue field_of(const c10::IValue& said, const std::string& name) {
+  if (!said.isTuple()) {
+    return {};
+  }
+  const auto type = said.type()->cast<c10::TupleType>();
+  if (type == nullptr || type->schema() == nullptr) {
+    return {};
+  }
+  const std::vector<c10::Argument>& fields = type->schema()->arguments();
+  const auto found = std::ranges::find(fields, name, &c10::Argument::name);
+  return found == fields.end() ? c10::IValue()
+                               : said.toTupleRef().elements()[static_cast<std::size_t>(found - fields.begin())];
 }
 
 std::mutex& generator_mutex() {
@@ -100,7 +116,16 @@ void ScriptModule::find_lists(const torch::jit::Module& module) {
   }
 }
 
-torch::Tensor ScriptModule::forward(const torch::Tensor& inputs) {
+void ScriptModule::check_rows(const torch::Tensor& found, const torch::Tensor& inputs, const char* what) const {
+  if (found.dim() == 0 || found.size(0) != inputs.size(0)) {
+    throw FormatError(
+        fmt::format("{}: says {} things of {} samples; the first dimension of its {} must be that of its "
+                    "input",
+                    path_, found.dim() == 0 ? 1 : found.size(0), inputs.size(0), what));
+  }
+}
+
+ScriptModule::Said ScriptModule::forward(const torch::Tensor& inputs) {
   const c10::IValue said = module_.forward({inputs});
   const c10::IValue& first =
       said.isTuple() && !said.toTupleRef().elements().empty() ? said.toTupleRef().elements()[0] : said;
@@ -108,16 +133,20 @@ torch::Tensor ScriptModule::forward(const torch::Tensor& inputs) {
     throw FormatError(fmt::format("{}: its forward gives back no tensor, nor a tuple that begins with one", path_));
   }
   const torch::Tensor outputs = first.toTensor();
-  if (outputs.dim() == 0 || outputs.size(0) != inputs.size(0)) {
-    throw FormatError(
-        fmt::format("{}: says {} things of {} samples; the first dimension of its output must be that of its "
-                    "input",
-                    path_, outputs.dim() == 0 ? 1 : outputs.size(0), inputs.size(0)));
+  check_rows(outputs, inputs, "output");
+  const c10::IValue named = field_of(said, kGates);
+  if (!named.isNone() && !named.isTensor()) {
+    throw FormatError(fmt::format("{}: its {} are no tensor", path_, kGates));
   }
-  return outputs.reshape({outputs.size(0), -1}).to(torch::kFloat);
+  torch::Tensor gates;
+  if (named.isTensor()) {
+    gates = named.toTensor().to(torch::kFloat);
+    check_rows(gates, inputs, kGates);
+  }
+  return {outputs.reshape({outputs.size(0), -1}).to(torch::kFloat), gates};
 }
 
-torch::Tensor ScriptModule::run(const torch::Tensor& inputs, const Tensors& parameters) {
+ScriptModule::Said ScriptModule::run(const torch::Tensor& inputs, const Tensors& parameters) {
   for (const Member& member : members_) {
     member.owner->setSlot(member.slot, parameters[member.parameter]);
   }
@@ -167,11 +196,11 @@ void ScriptModule::check_record(const std::string& record) {
   const torch::NoGradGuard no_grad;
   torch::Tensor said;
   try {
-    said = forward(inputs.to(device_));
+    said = forward(inputs.to(device_)).answers;
   } catch (const UserError&) {
     throw;
   } catch (const std::exception&) {
-    said = forward(inputs.to(device_, torch::kLong));  // such as an embedding takes
+    said = forward(inputs.to(device_, torch::kLong)).answers;  // such as an embedding takes
   }
   const torch::Tensor right = outputs.reshape({outputs.size(0), -1});
   said = said.to(torch::kCPU);
@@ -201,7 +230,9 @@ ScriptNetwork::ScriptNetwork(const models::ScriptFile& file, std::shared_ptr<con
 void ScriptNetwork::find_outputs(const Tensors& parameters) {
   // Of two samples: of one alone nobody could tell which dimension is that of the samples.
   const torch::Tensor first = torch::arange(std::min<std::int64_t>(2, samples_.count()));
-  const auto count = [&] { outputs_ = static_cast<int>(module_.run(samples_.inputs(first), parameters).size(1)); };
+  const auto count = [&] {
+    outputs_ = static_cast<int>(module_.run(samples_.inputs(first), parameters).answers.size(1));
+  };
   try {
     count();
   } catch (const UserError&) {
@@ -226,10 +257,10 @@ void ScriptNetwork::find_draws(const Tensors& parameters) {
   module_.use_for_training(true);
   const std::lock_guard lock(generator_mutex());
   torch::manual_seed(1);
-  const torch::Tensor one = module_.run(samples_.inputs(some), parameters);
+  const torch::Tensor one = module_.run(samples_.inputs(some), parameters).answers;
   module_.set_buffers(buffers);
   torch::manual_seed(2);
-  draws_ = !torch::equal(one, module_.run(samples_.inputs(some), parameters));
+  draws_ = !torch::equal(one, module_.run(samples_.inputs(some), parameters).answers);
   module_.set_buffers(buffers);
   module_.use_for_training(false);
 }
@@ -280,13 +311,33 @@ torch::Tensor ScriptNetwork::loss(const Tensors& parameters, const models::Torch
     lock.lock();  // networks on other threads draw from the same generator
     torch::manual_seed(batch.noise);
   }
-  const torch::Tensor said = module_.run(inputs, parameters);
+  const torch::Tensor said = module_.run(inputs, parameters).answers;
+  samples_.check_columns(said.size(1), source());
+  learned_ = as_floats(said);
   return samples_.loss(said, rows, batch.outputs);
 }
 
 torch::Tensor ScriptNetwork::said(const Tensors& parameters, const torch::Tensor& rows) {
   module_.use_for_training(false);
-  return module_.run(samples_.inputs(rows), parameters);
+  const ScriptModule::Said said = module_.run(samples_.inputs(rows), parameters);
+  samples_.check_columns(said.answers.size(1), source());
+  if (said.gates.defined()) {
+    const auto sizes = said.gates.sizes().slice(1);
+    const std::vector<float> values = as_floats(said.gates);
+    gates_.are_named = true;
+    gates_.shape.assign(sizes.begin(), sizes.end());
+    gates_.values.insert(gates_.values.end(), values.begin(), values.end());
+  }
+  return said.answers;
+}
+
+std::vector<float> ScriptNetwork::say(std::span<const float> parameters, std::span<const std::uint32_t> rows) {
+  gates_ = {};
+  return NetworkOnTorch::say(parameters, rows);
+}
+
+void ScriptNetwork::set_samples(std::shared_ptr<const models::GivenSamples> samples) {
+  samples_ = LabelledSamples(std::move(samples), device());
 }
 
 }  // namespace modlab::on_torch

@@ -28,8 +28,12 @@ class ScriptModule {
   // What training changes besides the parameters, such as the means of batches: copies, and back.
   Tensors buffers() const;
   void set_buffers(const Tensors& buffers);
-  // [row][output], with these in the place of its parameters.
-  torch::Tensor run(const torch::Tensor& inputs, const Tensors& parameters);
+  struct Said {
+    torch::Tensor answers;  // [row][output]
+    torch::Tensor gates;    // [row]...; undefined where it names none
+  };
+  // With these in the place of its parameters.
+  Said run(const torch::Tensor& inputs, const Tensors& parameters);
 
  private:
   // Where a parameter is looked up: a member of a submodule, or a place in one of its lists of tensors, as those of
@@ -48,7 +52,8 @@ class ScriptModule {
   void find_members(const torch::jit::Module& module, const std::string& prefix);
   void find_lists(const torch::jit::Module& module);
   void check_record(const std::string& record);
-  torch::Tensor forward(const torch::Tensor& inputs);
+  Said forward(const torch::Tensor& inputs);
+  void check_rows(const torch::Tensor& found, const torch::Tensor& inputs, const char* what) const;
 
   std::string path_;
   torch::jit::Module module_;
@@ -59,7 +64,7 @@ class ScriptModule {
   bool is_checked_ = false;
 };
 
-class ScriptNetwork : public NetworkOnTorch {
+class ScriptNetwork : public NetworkOnTorch, public models::ScriptedNetwork {
  public:
   ScriptNetwork(const models::ScriptFile& file, std::shared_ptr<const models::GivenSamples> samples,
                 const models::TorchPlace& place);
@@ -68,6 +73,10 @@ class ScriptNetwork : public NetworkOnTorch {
   std::vector<float> buffers() const override;
   void set_buffers(std::span<const float> buffers) override;
   int answers() const override { return outputs_; }
+  void set_samples(std::shared_ptr<const models::GivenSamples> samples) override;
+  const std::vector<float>& said_while_learning() const override { return learned_; }
+  const models::NamedGates& gates() const override { return gates_; }
+  std::vector<float> say(std::span<const float> parameters, std::span<const std::uint32_t> rows) override;
 
  protected:
   torch::Tensor loss(const Tensors& parameters, const models::TorchBatch& batch) override;
@@ -80,6 +89,8 @@ class ScriptNetwork : public NetworkOnTorch {
   ScriptModule module_;
   LabelledSamples samples_;
   int outputs_ = 0;
+  std::vector<float> learned_;
+  models::NamedGates gates_;
   bool draws_ = false;  // in training, as dropout does: from libtorch's one generator
 };
 

@@ -26,10 +26,10 @@ class Library : public models::TorchLibrary {
     return contents;
   }
 
-  std::unique_ptr<models::TorchNetwork> open_script(const models::ScriptFile& file,
-                                                    std::shared_ptr<const models::GivenSamples> samples,
-                                                    const models::TorchPlace& place) const override {
-    std::unique_ptr<models::TorchNetwork> network;
+  std::unique_ptr<models::ScriptedNetwork> open_script(const models::ScriptFile& file,
+                                                       std::shared_ptr<const models::GivenSamples> samples,
+                                                       const models::TorchPlace& place) const override {
+    std::unique_ptr<models::ScriptedNetwork> network;
     with_libtorch(file.path, place.threads,
                   [&] { network = std::make_unique<ScriptNetwork>(file, std::move(samples), place); });
     return network;

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "core/random.h"
+#include "engine/epoch_order.h"
 #include "engine/flush_denormals.h"
 #include "engine/solo/optimizer.h"
 
@@ -157,11 +158,10 @@ class SoloTrainer {
     return numbers;
   }
 
-  // A uniform shuffle (Fisher and Yates). One batch an epoch needs none: its sums do not ask.
+  // One batch an epoch needs no order: its sums do not ask.
   void shuffle() {
-    for (std::size_t left = order_.size(); left > 1 && settings_.batch_size < train().count(); --left) {
-      const std::uint64_t scaled = static_cast<std::uint64_t>(order_random_.next_word()) * left;
-      std::swap(order_[left - 1], order_[scaled >> 32]);
+    if (settings_.batch_size < train().count()) {
+      shuffle_order(order_, order_random_);
     }
   }
 

@@ -2,29 +2,15 @@
 
 #include <fmt/format.h>
 
-#include "core/errors.h"
 #include "core/thread_seconds.h"
 #include "experiments/images/image_details.h"
+#include "experiments/training/image_tasks.h"
 #include "experiments/training/training_kind.h"
 #include "measures/image_measures.h"
 #include "models/images/image_samples.h"
-#include "tasks/image_samples.h"
 
 namespace modlab::experiments {
 namespace {
-
-// The accuracy of always saying 0 on the combinations that a run's split keeps for the test.
-double unseen_base(const models::ImageSpec& spec, const tasks::TaskSuite& suite) {
-  const tasks::TruthTable& table = suite.tasks.front().table;
-  const std::vector<int> unseen = tasks::split_combinations(*suite.images(), spec.ratio, spec.split_seed).unseen;
-  double zeros = 0;
-  for (const int row : unseen) {
-    for (int output = 0; output < table.outputs; ++output) {
-      zeros += tasks::output_bit(table, row, output) ? 0 : 1;
-    }
-  }
-  return 100 * zeros / (static_cast<double>(unseen.size()) * table.outputs);
-}
 
 class Images : public TrainingKind<models::ImageSpec> {
  public:
@@ -33,38 +19,26 @@ class Images : public TrainingKind<models::ImageSpec> {
 
   std::span<const Measure> measures() const override {
     static const std::vector<Measure> kMeasures = [] {
-      std::vector<Measure> list = training_measures({"train", "validation", "unseen", "seen"});
-      list.push_back(
-          {"unseen_gain", "unseen accuracy above that of always 0", "points", false, std::nullopt, true, ""});
-      list.push_back(percent_measure("unseen_base_rate", "accuracy of always 0 on the unseen combinations"));
+      std::vector<Measure> list = image_task_measures();
       list.push_back(share_measure("image_specialisation", "|correlation| of image modules with the digits' bits"));
       return list;
     }();
     return kMeasures;
   }
-  Parts parts() const override { return {"unseen_accuracy", "validation_accuracy", "validation_loss", "updates", ""}; }
-  std::vector<Column> columns() const override {
-    return {{"unseen %", "unseen_accuracy", Column::Show::kMeanAndError},
-            {"seen %", "seen_accuracy", Column::Show::kMean},
-            {"epochs to best", "best_epoch", Column::Show::kWhole}};
-  }
+  Parts parts() const override { return image_parts(); }
+  std::vector<Column> columns() const override { return image_columns(); }
   std::string footnote(std::span<const Run> runs) const override {
-    return fmt::format(
-        "Unseen (digit combinations in no training sample) and seen (new images of the others) accuracy is per bit, at "
-        "the first best validation epoch; on the unseen ones always 0 scores {}.",
-        chance_text(runs, [&](const Run& run) {
-          const models::ImageSpec spec = spec_of(run.values);
-          return unseen_base(spec, *tasks::cached_task(spec.task));
-        }));
+    return image_footnote(runs, [&](const Run& run) {
+      const models::ImageSpec spec = spec_of(run.values);
+      return unseen_base(spec.ratio, spec.split_seed, *tasks::cached_task(spec.task));
+    });
   }
-  std::string table_title() const override {
-    return "Mean accuracy on unseen combinations in %, chosen by validation, ± standard error within splits";
-  }
+  std::string table_title() const override { return kImageTableTitle; }
   bool takes(const std::string& task) const override { return tasks::cached_task(task)->images().has_value(); }
 
   const settings::SpecTable<models::ImageSpec>& table() const override { return models::image_settings(); }
   models::ImageSpec start() const override { return models::published_image_spec(); }
-  std::string test_part() const override { return "unseen"; }
+  std::string test_part() const override { return kUnseenPart; }
   std::size_t part_count() const override { return engine::kScoreParts; }
   // Images that are missing or do not fit come to light before anything is trained.
   void check_data(const models::ImageSpec& spec, const tasks::TaskSuite& suite) const override {
@@ -83,9 +57,7 @@ class Images : public TrainingKind<models::ImageSpec> {
   }
 
   void add_chance(const models::ImageSpec& spec, const tasks::TaskSuite& suite, Numbers& numbers) const override {
-    numbers["base_rate"] = constant_accuracy(suite);
-    numbers["unseen_base_rate"] = unseen_base(spec, suite);
-    numbers["unseen_gain"] = numbers.at("unseen_accuracy") - numbers.at("unseen_base_rate");
+    add_image_chance(spec.ratio, spec.split_seed, suite, numbers);
   }
 
   double estimate(std::span<const Run> runs, const Group& group, const Wanted& wanted,

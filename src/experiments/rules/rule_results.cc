@@ -30,11 +30,11 @@ Measure error_measure(std::string name, std::string label) {
   return {std::move(name), std::move(label), "%", false, std::pair{0.0, 100.0}, false, ""};
 }
 
-void add_use_of(const RuleSpec& spec, const std::vector<double>& activation, Numbers& numbers) {
+void add_use_of(const models::RuleShape& shape, const std::vector<double>& activation, Numbers& numbers) {
   if (activation.empty()) {
     return;  // there are no modules
   }
-  if (const auto use = measures::rule_use(spec.task.rules, spec.modules, activation)) {
+  if (const auto use = measures::rule_use(shape.rules, shape.modules, activation)) {
     add_use(measures::measure_use(*use), numbers);
   }
 }
@@ -65,16 +65,17 @@ ordered_json matrix_json(const std::vector<double>& activation, int modules) {
 // One network after training, on test samples.
 class Judged {
  public:
-  Judged(const RuleSpec& spec, const tasks::RuleTask& task, const Resources& resources)
+  Judged(const RuleSpec& spec, const models::RuleShape& shape, const tasks::RuleTask& task, const Resources& resources,
+         models::JudgedRuleNetwork<float>& network)
       : spec_(spec),
         kernels_(engine::solo::kernels_for(resources.kernels->target)),
-        shape_(models::rule_shape(spec)),
-        network_(models::make_rule_network<float>(shape_, kernels_)),
+        shape_(shape),
+        network_(network),
         sampler_(task, kernels_, spec.seed) {}
 
   // Fills in the activation matrix that was found on the way.
   Numbers numbers(const models::RuleSnapshot& snapshot, std::vector<double>& activation) {
-    network_->parameters().load(snapshot.parameters);
+    network_.load(snapshot.parameters);
     iteration_ = snapshot.iteration;
     Numbers found;
     const bool classes = spec_.task.output == RuleOutput::kClassification;
@@ -107,9 +108,8 @@ class Judged {
         found["train_error"] = train.error;
       }
     }
-    add_use_of(spec_, activation, found);
+    add_use_of(shape_, activation, found);
     found["best_iteration"] = snapshot.iteration;
-    found["parameters"] = static_cast<double>(network_->layout().count);
     return found;
   }
 
@@ -118,7 +118,7 @@ class Judged {
     return score(length, scale, models::SampleUse::kTest, spec_.test_samples);
   }
   RuleScore score(int length, float scale, models::SampleUse use, int samples) {
-    return models::judge_rules(*network_, sampler_, shape_, spec_.task.output, kernels_,
+    return models::judge_rules(network_, sampler_, shape_, spec_.task.output, kernels_,
                                {.use = use,
                                 .samples = samples,
                                 .length = length,
@@ -129,17 +129,17 @@ class Judged {
 
   const RuleSpec& spec_;
   const engine::solo::Kernels<float>& kernels_;
-  models::RuleShape shape_;
-  std::unique_ptr<models::RuleNetwork<float>> network_;
+  const models::RuleShape& shape_;
+  models::JudgedRuleNetwork<float>& network_;
   models::RuleSampler sampler_;
   int iteration_ = 0;
 };
 
-ordered_json curve_json(const RuleSpec& spec, const models::TrainedRules& trained) {
+ordered_json curve_json(const RuleSpec& spec, const models::RuleShape& shape, const models::TrainedRules& trained) {
   ordered_json points = ordered_json::array();
   for (const models::RulePoint& point : trained.curve) {
     Numbers use;
-    add_use_of(spec, point.curve.activation, use);
+    add_use_of(shape, point.curve.activation, use);
     ordered_json here = {{"iteration", point.iteration},
                          {"loss", io::number_or_null(point.curve.loss)},
                          {"validation_loss", io::number_or_null(point.validation.loss)}};
@@ -151,7 +151,7 @@ ordered_json curve_json(const RuleSpec& spec, const models::TrainedRules& traine
       here[name] = value;
     }
     if (!point.curve.activation.empty()) {
-      here["activation"] = matrix_json(point.curve.activation, spec.modules);
+      here["activation"] = matrix_json(point.curve.activation, shape.modules);
     }
     points.push_back(std::move(here));
   }
@@ -206,23 +206,45 @@ std::span<const Measure> rule_measures() {
 
 Result rule_result(const RuleSpec& spec, const tasks::RuleTask& task, const models::TrainedRules& trained,
                    const Resources& resources) {
+  const models::RuleShape shape = models::rule_shape(spec);
+  const auto network = models::make_rule_network<float>(shape, engine::solo::kernels_for(resources.kernels->target));
+  return rule_result(spec, shape, task, trained, resources, *network, network->layout().count);
+}
+
+Result rule_result(const RuleSpec& spec, const models::RuleShape& shape, const tasks::RuleTask& task,
+                   const models::TrainedRules& trained, const Resources& resources,
+                   models::JudgedRuleNetwork<float>& network, std::size_t parameters) {
   Result result;
   result.diverged = trained.diverged;
-  Judged judged(spec, task, resources);
+  Judged judged(spec, shape, task, resources, network);
   const bool classes = spec.task.output == RuleOutput::kClassification;
   for (const auto& [name, snapshot] : {std::pair("best", &trained.best), std::pair("last", &trained.last)}) {
     std::vector<double> activation;
     Numbers& numbers = result.snapshots[name] = judged.numbers(*snapshot, activation);
+    numbers["parameters"] = static_cast<double>(parameters);
     numbers["curve_loss"] = mean_along(trained.curve, &RuleScore::loss);
     if (classes) {
       numbers["curve_error"] = mean_along(trained.curve, &RuleScore::error);
     }
     if (!activation.empty()) {
-      result.blobs[fmt::format("activation/{}", name)] = matrix_json(activation, spec.modules).dump();
+      result.blobs[fmt::format("activation/{}", name)] = matrix_json(activation, shape.modules).dump();
     }
   }
-  result.blobs["curve"] = curve_json(spec, trained).dump();
+  result.blobs["curve"] = curve_json(spec, shape, trained).dump();
   return result;
+}
+
+std::string rule_status(double steps, std::size_t networks_done, std::size_t networks, double seconds) {
+  return fmt::format("{} of {} networks, {:.0f} steps/s", networks_done, networks, seconds > 0 ? steps / seconds : 0);
+}
+
+void keep_wanted(const Wanted& wanted, const std::string& name, Result& result) {
+  if (wanted.epoch_table) {
+    result.blobs["epochs.csv"] = rule_curve_csv(result.blobs.at("curve"), name);
+  }
+  if (!wanted.curve) {
+    result.blobs.erase("curve");
+  }
 }
 
 std::span<const Measure> rule_curve_measures() {

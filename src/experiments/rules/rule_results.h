@@ -18,6 +18,14 @@ double judged_tokens(const models::RuleSpec& spec);
 // Numbers of both snapshots; `activation/best` and `activation/last`, rules by modules, and `curve` as JSON.
 Result rule_result(const models::RuleSpec& spec, const tasks::RuleTask& task, const models::TrainedRules& trained,
                    const Resources& resources);
+// The same of someone else's network, of which `shape` says how many outputs and modules it has.
+Result rule_result(const models::RuleSpec& spec, const models::RuleShape& shape, const tasks::RuleTask& task,
+                   const models::TrainedRules& trained, const Resources& resources,
+                   models::JudgedRuleNetwork<float>& network, std::size_t parameters);
+// "3 of 8 networks, 1200 steps/s".
+std::string rule_status(double steps, std::size_t networks_done, std::size_t networks, double seconds);
+// Takes out the curve where nobody wants it, and adds it as a table where someone does. `name`: the run.
+void keep_wanted(const Wanted& wanted, const std::string& name, Result& result);
 
 // The curve by the names of its measures, and as a table. Both throw FormatError, naming `source`, where it is damaged.
 std::vector<Numbers> rule_curve_points(const std::string& curve, const std::string& source);

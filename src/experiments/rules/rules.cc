@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 
 #include "core/parallel.h"
 #include "core/thread_seconds.h"
 #include "experiments/rules/published_rules.h"
+#include "experiments/rules/rule_kind.h"
 #include "experiments/rules/rule_results.h"
 #include "io/safetensors.h"
 #include "models/rules/rule_settings.h"
@@ -71,12 +71,7 @@ class RulesWork : public Work {
         return;
       }
       Result result = rule_result(spec, task, *trained, resources_);
-      if (wanted_.epoch_table) {
-        result.blobs["epochs.csv"] = rule_curve_csv(result.blobs.at("curve"), runs_[at].id());
-      }
-      if (!wanted_.curve) {
-        result.blobs.erase("curve");
-      }
+      keep_wanted(wanted_, runs_[at].id(), result);
       if (wanted_.network_file) {
         const io::TensorFile file =
             models::to_tensor_file(models::rule_shape(spec), trained->best.parameters, trained->last.parameters,
@@ -91,9 +86,7 @@ class RulesWork : public Work {
 
   Status status(double seconds) const override {
     const auto done = static_cast<double>(progress_.steps.load());
-    return {
-        done / static_cast<double>(std::max(1LL, steps_)),
-        fmt::format("{} of {} networks, {:.0f} steps/s", done_.load(), runs_.size(), seconds > 0 ? done / seconds : 0)};
+    return {done / static_cast<double>(std::max(1LL, steps_)), rule_status(done, done_, runs_.size(), seconds)};
   }
   void stop() override { progress_.stop = true; }
 
@@ -107,42 +100,17 @@ class RulesWork : public Work {
   std::atomic<std::size_t> done_{0};
 };
 
-class Rules : public Experiment {
+class Rules : public RuleKind {
  public:
   std::string_view name() const override { return "rules"; }
   std::string_view title() const override {
     return "Networks on rule-based data (tasks rules-mlp, rules-mha, rules-rnn)";
   }
   std::span<const Setting> settings() const override { return models::rule_settings().settings(); }
-  std::span<const Measure> measures() const override { return rule_measures(); }
-  Parts parts() const override { return {"id_loss", "validation_score", "validation_loss", "parameters", ""}; }
-  std::vector<Column> columns() const override {
-    return {{"loss", "id_loss", Column::Show::kMeanAndError, 4},  {"OoD loss", "ood_loss", Column::Show::kMean, 4},
-            {"error %", "id_error", Column::Show::kMean},         {"OoD error %", "ood_error", Column::Show::kMean},
-            {"collapse", "collapse_avg", Column::Show::kMean, 3}, {"alignment", "alignment", Column::Show::kMean, 3}};
-  }
-  std::string footnote(std::span<const Run> /*runs*/) const override {
-    return "Losses are those of fresh samples, at the best validation point; out of distribution (OoD) inputs are "
-           "doubled "
-           "and sequences longer. Collapse and alignment: 0 is best.";
-  }
-  std::string series_label() const override { return "model"; }
-  std::string split_word() const override { return "task seed"; }
-  std::string table_title() const override {
-    return "Mean loss on fresh samples, ± standard error: absolute errors, or cross-entropy";
-  }
-  // Losses of numbers and of classes are no average.
-  std::string table_axis() const override { return "task_type"; }
+  RuleSpec rule_spec_of(const Values& values) const override { return rule_spec(values); }
   std::vector<std::string> models() const override { return modlab::models::rule_model_names(); }
-  bool takes(const std::string& task) const override {
-    const std::vector<std::string> names = own_task_names(*this);
-    return std::ranges::find(names, task) != names.end();
-  }
-  std::vector<OwnTask> own_tasks() const override {
-    return {{"rules-mlp", "numbers y = alpha x1 + beta x2, another alpha and beta for each rule"},
-            {"rules-mha", "tokens that look for their nearest by the rule's q, and say what they found"},
-            {"rules-rnn", "sequences of a linear system that switches with the rule"}};
-  }
+  bool takes(const std::string& task) const override { return is_rule_task(task); }
+  std::vector<OwnTask> own_tasks() const override { return rule_tasks(); }
   std::vector<PublishedFlag> published_flags() const override { return published_rule_flags(); }
   Asked in_our_words(Asked asked) const override { return published_rules(std::move(asked)); }
   std::vector<const Setting*> settings_for(const Given& given) const override {
@@ -187,40 +155,9 @@ class Rules : public Experiment {
                                 const Wanted& wanted) const override {
     return std::make_unique<RulesWork>(runs, resources, wanted);
   }
-  nlohmann::ordered_json run_json(const Run& run, const Result& result) const override {
-    nlohmann::ordered_json object = Experiment::run_json(run, result);
-    const RuleSpec spec = rule_spec(run.values);
-    for (const auto& [snapshot, numbers] : result.snapshots) {
-      object["parameters"] = static_cast<long long>(numbers.at("parameters"));
-      object[snapshot].erase("parameters");
-      const auto activation = result.blobs.find("activation/" + snapshot);
-      if (activation != result.blobs.end()) {
-        object[snapshot]["activation"] = nlohmann::ordered_json::parse(activation->second, nullptr, false);
-      }
-      for (const int length : test_lengths(spec)) {
-        nlohmann::ordered_json& here = object[snapshot]["lengths"][std::to_string(length)];
-        for (const char* name : {"loss", "ood_loss", "error", "ood_error"}) {
-          const auto found = numbers.find(fmt::format("{}_{}", name, length));
-          if (found != numbers.end()) {
-            here[name] = found->second;
-            object[snapshot].erase(found->first);
-          }
-        }
-      }
-    }
-    return object;
-  }
   Numbers size_of(const Run& run) const override {
     const modlab::models::RuleShape shape = modlab::models::rule_shape(rule_spec(run.values));
     return {{"parameters", static_cast<double>(modlab::models::rule_layout(shape).count)}};
-  }
-  std::string curve_csv(const Run& /*run*/, const std::map<std::string, Numbers>& /*snapshots*/,
-                        const std::string& curve, const std::string& source) const override {
-    return rule_curve_csv(curve, source);
-  }
-  std::span<const Measure> curve_measures() const override { return rule_curve_measures(); }
-  std::vector<Numbers> curve_points(const std::string& curve, const std::string& source) const override {
-    return rule_curve_points(curve, source);
   }
   // Only of mixtures.
   Reference reference(const Run& run) const override {

@@ -1,6 +1,7 @@
 #include "experiments/torch/script_files.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/errors.h"
 #include "core/notice.h"
@@ -36,6 +37,20 @@ models::ScriptFile checked_script(const std::string& path) {
         "{} has no record of what it says (check.npz), so that nobody can tell whether it says it here", path));
   }
   return file;
+}
+
+std::unique_ptr<models::ScriptedNetwork> open_for_task(const models::ScriptFile& file,
+                                                       std::shared_ptr<const models::GivenSamples> samples,
+                                                       const std::vector<std::size_t>& answers, const std::string& task,
+                                                       int threads) {
+  try {
+    return models::torch_library().open_script(file, samples, {"cpu", threads});
+  } catch (const FormatError& error) {
+    throw FormatError(
+        fmt::format("{}; {} gives a network inputs of shape (samples, {}) and wants outputs of shape "
+                    "(samples, {})",
+                    error.what(), task, fmt::join(samples->shape, ", "), fmt::join(answers, ", ")));
+  }
 }
 
 std::string weights_file(const engine::Layout& layout, std::span<const float> parameters,

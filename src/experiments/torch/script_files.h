@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
@@ -18,6 +19,13 @@ void check_contents(const std::vector<std::string>& files, const std::string& co
 
 // A script whose record, if it has one, was found to be true; a notice where it has none. Throws FormatError.
 models::ScriptFile checked_script(const std::string& path);
+
+// The network on samples of a task. Throws FormatError that says, where the two do not fit, what a network is given and
+// what it is to say: `answers` is the shape of that for one sample.
+std::unique_ptr<models::ScriptedNetwork> open_for_task(const models::ScriptFile& file,
+                                                       std::shared_ptr<const models::GivenSamples> samples,
+                                                       const std::vector<std::size_t>& answers, const std::string& task,
+                                                       int threads);
 
 // Parameters by their names, with the run as metadata, for other programs.
 std::string weights_file(const engine::Layout& layout, std::span<const float> parameters,

@@ -1,12 +1,12 @@
 #include "methods/torch/table_training.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "core/random.h"
 #include "core/thread_seconds.h"
 #include "engine/flush_denormals.h"
+#include "methods/torch/epoch_scores.h"
 #include "methods/torch/torch_training.h"
 
 namespace modlab::methods {
@@ -22,33 +22,18 @@ void shuffle(std::span<T> numbers, RandomSequence& random) {
   }
 }
 
-// The cross-entropy of a logit.
-double bit_loss(double logit, bool is_one) {
-  return std::max(logit, 0.0) - (is_one ? logit : 0) + std::log1p(std::exp(-std::abs(logit)));
-}
-
 // Losses and right answers of samples [first, last), by part.
 Scores scores_of(const std::vector<float>& said, const models::GivenSamples& samples, const std::vector<Part>& part,
                  std::size_t first, std::size_t last) {
   const auto columns = static_cast<std::size_t>(samples.columns);
-  Scores scores;
-  double losses[engine::kScoreParts] = {};
-  std::size_t rows[engine::kScoreParts] = {};
+  BitSums sums[engine::kScoreParts];
   for (std::size_t row = first; row < last; ++row) {
-    const auto at = static_cast<std::size_t>(part[row]);
-    std::uint32_t right = 0;
-    for (std::size_t column = row * columns; column < (row + 1) * columns; ++column) {
-      const bool is_one = samples.labels[column] > 0;
-      right += (said[column] > 0) == is_one ? 1 : 0;
-      losses[at] += bit_loss(said[column], is_one);
-    }
-    scores.parts[at].right_bits += right;
-    scores.parts[at].right_rows += right == columns ? 1 : 0;
-    ++rows[at];
+    sums[static_cast<std::size_t>(part[row])].add(std::span(said).subspan(row * columns, columns),
+                                                  std::span(samples.labels).subspan(row * columns, columns),
+                                                  samples.columns);
   }
-  for (std::size_t at = 0; at < engine::kScoreParts; ++at) {
-    scores.parts[at].loss = rows[at] > 0 ? static_cast<float>(losses[at] / static_cast<double>(rows[at] * columns)) : 0;
-  }
+  Scores scores;
+  std::ranges::transform(sums, scores.parts, &BitSums::score);
   return scores;
 }
 
@@ -79,9 +64,8 @@ std::optional<engine::LaneResult> train_table(models::TorchNetwork& network, con
                        [&](std::uint32_t row) { return training.part[row] == Part::kTrain; });
   const auto batch = std::min(static_cast<std::size_t>(training.batch_size), learned.size());
   RandomSequence order(training.seed, Stream::kBatchOrder);
-  engine::LaneResult result;
+  KeptEpochs kept(training.epochs);
   std::uint32_t step = 0;
-  int next = 1;  // epoch of the curve
   const auto look = [&](int epoch) {
     engine::Snapshot snapshot;
     snapshot.epoch = epoch;
@@ -110,21 +94,10 @@ std::optional<engine::LaneResult> train_table(models::TorchNetwork& network, con
         return std::nullopt;
       }
     }
-    engine::Snapshot now = look(epoch);
+    kept.add(look(epoch));
     ++progress.epochs_done;
-    if (epoch == next || epoch == training.epochs) {
-      result.curve.push_back(now.scores);
-      next = engine::next_curve_epoch(epoch);
-    }
-    result.diverged = result.diverged || !std::isfinite(now.scores[Part::kTrain].loss);
-    if (result.best.epoch == 0 ||
-        now.scores[Part::kValidation].right_bits > result.best.scores[Part::kValidation].right_bits) {
-      result.best = now;
-    }
-    if (epoch == training.epochs) {
-      result.last = std::move(now);
-    }
   }
+  engine::LaneResult result = kept.take();
   result.seconds = thread_seconds() - begin;
   return result;
 }

@@ -8,22 +8,30 @@
 
 namespace modlab::models {
 
-// A network on rule-based data: one network at a time, on the solo kernels. It owns its parameters and its activations.
+// What a network on rule-based data is to whoever judges it, whatever it runs on.
 template <typename T>
-class RuleNetwork {
+class JudgedRuleNetwork {
  public:
-  virtual ~RuleNetwork() = default;
+  virtual ~JudgedRuleNetwork() = default;
 
-  virtual const engine::Layout& layout() const = 0;
-  virtual engine::solo::Parameters<T>& parameters() = 0;
-
+  // Parameters as a snapshot has them.
+  virtual void load(std::span<const float> parameters) = 0;
   // What it says of every row, [row][padded output]: numbers, or the logits of a class.
   virtual const T* forward(const RuleBatch& batch) = 0;
-  // Of the same batch, from the gradient of what was said. Adds to the parameters' gradients.
-  virtual void backward(const RuleBatch& batch, const T* dsaid) = 0;
-
   // Of the last forward, [row][padded module]: how much each module counts. Null where there are none.
   virtual const T* gates() const = 0;
+};
+
+// A network on rule-based data: one network at a time, on the solo kernels. It owns its parameters and its activations.
+template <typename T>
+class RuleNetwork : public JudgedRuleNetwork<T> {
+ public:
+  virtual const engine::Layout& layout() const = 0;
+  virtual engine::solo::Parameters<T>& parameters() = 0;
+  void load(std::span<const float> flat) override { parameters().load(flat); }
+
+  // Of the batch of the last forward, from the gradient of what was said. Adds to the parameters' gradients.
+  virtual void backward(const RuleBatch& batch, const T* dsaid) = 0;
 };
 
 template <typename T>

@@ -271,8 +271,17 @@ std::vector<std::string> rule_model_names() {
 }
 
 RuleSpec resolve(RuleSpec spec) {
-  const bool sequence = is_sequence(spec);
   spec.modules = spec.modules > 0 && has_modules(spec) ? spec.modules : spec.task.rules;
+  spec = resolve_data(spec);
+  if (spec.gates.kind == GateKind::kTopK && spec.gates.top_k > spec.modules) {
+    throw ConfigError(fmt::format("top_k is {}, but there are {} modules", spec.gates.top_k, spec.modules));
+  }
+  rule_shape(spec);
+  return spec;
+}
+
+RuleSpec resolve_data(RuleSpec spec) {
+  const bool sequence = is_sequence(spec);
   spec.length = sequence ? spec.length : 1;
   if (is_search(spec) && spec.length < 2) {
     throw ConfigError("length 1 leaves a token nobody to look at; rules-mha needs at least 2");
@@ -280,10 +289,6 @@ RuleSpec resolve(RuleSpec spec) {
   spec.iterations = spec.iterations > 0 ? spec.iterations : (sequence ? 500'000 : 100'000);
   spec.clip = spec.clip >= 0 ? spec.clip : (is_system(spec) ? 1 : 0);
   spec.test_samples = spec.test_samples > 0 ? spec.test_samples : (sequence ? 2560 : 100'000);
-  if (spec.gates.kind == GateKind::kTopK && spec.gates.top_k > spec.modules) {
-    throw ConfigError(fmt::format("top_k is {}, but there are {} modules", spec.gates.top_k, spec.modules));
-  }
-  rule_shape(spec);
   constexpr double kMostNumbers = 1 << 28;
   if (is_system(spec) &&
       1.0 * spec.task.rules * (spec.task.order + 1) * spec.task.dimension * spec.task.dimension > kMostNumbers / 2) {

@@ -31,6 +31,9 @@ struct RuleSpec {
 // Fills in what was left open, and checks that the whole makes sense. Throws ConfigError.
 RuleSpec resolve(RuleSpec spec);
 
+// The same for data and training alone, whatever network learns.
+RuleSpec resolve_data(RuleSpec spec);
+
 // The network of a resolved spec. Throws ConfigError where modules would be left without units.
 RuleShape rule_shape(const RuleSpec& spec);
 

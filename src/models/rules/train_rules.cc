@@ -30,16 +30,34 @@ void clip_gradients(AlignedVector<float>& gradients, double longest) {
   }
 }
 
+// Our own network.
+class SoloRuleLearner : public RuleLearner {
+ public:
+  SoloRuleLearner(const RuleSpec& spec, const RuleShape& shape, const engine::Kernels<float>& kernels)
+      : stepper_(spec, shape, kernels, initial_parameters(rule_layout(shape), Init::kTorch, spec.seed)),
+        judged_(make_rule_network<float>(shape, engine::solo::kernels_for(kernels.target))) {}
+
+  void step(const RuleBatch& batch) override { stepper_.step(batch); }
+  std::vector<float> parameters() override { return stepper_.network().parameters().save(); }
+  JudgedRuleNetwork<float>& judged() override {
+    judged_->parameters().all_values() = stepper_.network().parameters().all_values();
+    return *judged_;
+  }
+
+ private:
+  RuleStepper stepper_;
+  std::unique_ptr<RuleNetwork<float>> judged_;  // the same network on batches of another size
+};
+
 class RuleTrainer {
  public:
-  RuleTrainer(const RuleSpec& spec, const tasks::RuleTask& task, const engine::Kernels<float>& kernels,
-              RuleProgress& progress)
+  RuleTrainer(const RuleSpec& spec, const RuleShape& shape, const tasks::RuleTask& task,
+              const engine::Kernels<float>& kernels, RuleLearner& learner, RuleProgress& progress)
       : spec_(spec),
         progress_(progress),
         kernels_(engine::solo::kernels_for(kernels.target)),
-        shape_(rule_shape(spec)),
-        stepper_(spec, shape_, kernels, initial_parameters(rule_layout(shape_), Init::kTorch, spec.seed)),
-        judged_(make_rule_network<float>(shape_, kernels_)),
+        shape_(shape),
+        learner_(learner),
         sampler_(task, kernels_, spec.seed),
         training_(spec, sampler_) {}
 
@@ -56,14 +74,14 @@ class RuleTrainer {
         return std::nullopt;
       }
       training_.draw(iteration, batch_);
-      stepper_.step(batch_);
+      learner_.step(batch_);
       progress_.steps.fetch_add(1, std::memory_order_relaxed);
     }
   }
 
  private:
-  RuleScore judge(SampleUse use, int iteration) {
-    return judge_rules(*judged_, sampler_, shape_, spec_.task.output, kernels_,
+  RuleScore judge(JudgedRuleNetwork<float>& network, SampleUse use, int iteration) {
+    return judge_rules(network, sampler_, shape_, spec_.task.output, kernels_,
                        {.use = use,
                         .first_step = static_cast<std::uint32_t>(iteration / spec_.evaluate_every) * kEvaluationBatches,
                         .samples = kEvaluationBatches * kEvaluationSamples,
@@ -73,10 +91,11 @@ class RuleTrainer {
   }
 
   void note(int iteration, TrainedRules& trained) {
-    judged_->parameters().all_values() = stepper_.network().parameters().all_values();
-    RulePoint point{iteration, judge(SampleUse::kCurve, iteration), judge(SampleUse::kValidation, iteration)};
+    JudgedRuleNetwork<float>& network = learner_.judged();
+    RulePoint point{iteration, judge(network, SampleUse::kCurve, iteration),
+                    judge(network, SampleUse::kValidation, iteration)};
     trained.diverged = trained.diverged || !std::isfinite(point.validation.loss);
-    trained.last = {iteration, point.validation, judged_->parameters().save()};
+    trained.last = {iteration, point.validation, learner_.parameters()};
     const bool classes = spec_.task.output == RuleOutput::kClassification;
     const auto rank = [&](const RuleScore& score) { return classes ? score.error : score.loss; };
     if (trained.curve.empty() || rank(point.validation) < rank(trained.best.validation)) {
@@ -88,9 +107,8 @@ class RuleTrainer {
   const RuleSpec& spec_;
   RuleProgress& progress_;
   const engine::solo::Kernels<float>& kernels_;
-  RuleShape shape_;
-  RuleStepper stepper_;
-  std::unique_ptr<RuleNetwork<float>> judged_;  // the same network on batches of another size
+  const RuleShape& shape_;
+  RuleLearner& learner_;
   RuleSampler sampler_;
   TrainingSamples training_;
   RuleBatch batch_;
@@ -122,8 +140,8 @@ double RuleStepper::step(const RuleBatch& batch) {
   return sums.loss / numbers;
 }
 
-RuleScore judge_rules(RuleNetwork<float>& network, RuleSampler& sampler, const RuleShape& shape, RuleOutput output,
-                      const engine::solo::Kernels<float>& kernels, const RuleTest& test) {
+RuleScore judge_rules(JudgedRuleNetwork<float>& network, RuleSampler& sampler, const RuleShape& shape,
+                      RuleOutput output, const engine::solo::Kernels<float>& kernels, const RuleTest& test) {
   RuleLoss loss(output, shape.outputs, kernels);
   RuleBatch batch;
   RuleScore score;
@@ -150,11 +168,11 @@ RuleScore judge_rules(RuleNetwork<float>& network, RuleSampler& sampler, const R
       const std::size_t rule = batch.rules[static_cast<std::size_t>(row)];
       const float* gates = network.gates() + static_cast<std::ptrdiff_t>(row) * padded(shape.modules);
       rows_of_rule[rule] += 1;
-      // Gates that do not sum to 1 say how much a module counts beside the others.
+      // Gates that do not sum to 1 say how much a module counts beside the others. Where none counts, none is used.
       const double sum = std::accumulate(gates, gates + shape.modules, 0.0);
       for (int module = 0; module < shape.modules; ++module) {
         score.activation[rule * static_cast<std::size_t>(shape.modules) + static_cast<std::size_t>(module)] +=
-            gates[module] / sum;
+            sum == 0 ? 0 : gates[module] / sum;
       }
     }
   }
@@ -198,7 +216,16 @@ double evaluated_tokens(const RuleSpec& spec) {
 std::optional<TrainedRules> train_rules(const RuleSpec& spec, const tasks::RuleTask& task,
                                         const engine::Kernels<float>& kernels, RuleProgress& progress) {
   const engine::FlushDenormals flush;
-  return RuleTrainer(spec, task, kernels, progress).run();
+  const RuleShape shape = rule_shape(spec);
+  SoloRuleLearner learner(spec, shape, kernels);
+  return RuleTrainer(spec, shape, task, kernels, learner, progress).run();
+}
+
+std::optional<TrainedRules> train_rules(const RuleSpec& spec, const RuleShape& shape, const tasks::RuleTask& task,
+                                        const engine::Kernels<float>& kernels, RuleLearner& learner,
+                                        RuleProgress& progress) {
+  const engine::FlushDenormals flush;
+  return RuleTrainer(spec, shape, task, kernels, learner, progress).run();
 }
 
 }  // namespace modlab::models

@@ -31,7 +31,7 @@ struct RuleTest {
   double rule_noise = 0;
   int iteration = 0;  // training steps that the network has had
 };
-RuleScore judge_rules(RuleNetwork<float>& network, RuleSampler& sampler, const RuleShape& shape,
+RuleScore judge_rules(JudgedRuleNetwork<float>& network, RuleSampler& sampler, const RuleShape& shape,
                       tasks::RuleOutput output, const engine::solo::Kernels<float>& kernels, const RuleTest& test);
 
 // A point of the curve: before the step of that number, so that the first is the untrained network.
@@ -75,6 +75,18 @@ class RuleStepper {
   engine::solo::Optimizer optimizer_;
 };
 
+// A network that learns from one batch after the other, whatever it runs on.
+class RuleLearner {
+ public:
+  virtual ~RuleLearner() = default;
+
+  virtual void step(const RuleBatch& batch) = 0;
+  // As a snapshot has them.
+  virtual std::vector<float> parameters() = 0;
+  // The network with the parameters of now.
+  virtual JudgedRuleNetwork<float>& judged() = 0;
+};
+
 struct RuleProgress {
   std::atomic<long long> steps{0};
   std::atomic<bool> stop{false};
@@ -89,5 +101,9 @@ double evaluated_tokens(const RuleSpec& spec);
 // One network, of a resolved spec. Returns nothing if it was asked to stop.
 std::optional<TrainedRules> train_rules(const RuleSpec& spec, const tasks::RuleTask& task,
                                         const engine::Kernels<float>& kernels, RuleProgress& progress);
+// The same of someone else's network, of which `shape` says how many outputs and modules it has.
+std::optional<TrainedRules> train_rules(const RuleSpec& spec, const RuleShape& shape, const tasks::RuleTask& task,
+                                        const engine::Kernels<float>& kernels, RuleLearner& learner,
+                                        RuleProgress& progress);
 
 }  // namespace modlab::models

@@ -10,7 +10,8 @@ namespace modlab::models {
 enum class LabelKind {
   kClasses,  // the number of a class
   kBits,     // 0 or 1 in each column
-  kNumbers,  // a real number in each column
+  kNumbers,  // a real number in each column, whose squared error is the loss
+  kNear,     // the same with the absolute error
 };
 
 // Samples that someone brought.

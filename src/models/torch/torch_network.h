@@ -67,6 +67,24 @@ class TorchNetwork {
   virtual std::vector<float> say(std::span<const float> parameters, std::span<const std::uint32_t> rows) = 0;
 };
 
+// What a network says of how much each of its modules counts, where its forward names that.
+struct NamedGates {
+  bool are_named = false;
+  std::vector<std::size_t> shape;  // of one sample
+  std::vector<float> values;       // [sample][of one sample]
+};
+
+// Someone's network. Its samples may be others at every step.
+class ScriptedNetwork : public virtual TorchNetwork {
+ public:
+  // From now on rows are those of these samples, which stay as they are until others take their place.
+  virtual void set_samples(std::shared_ptr<const GivenSamples> samples) = 0;
+  // What it said of the batch of the last gradient(), [row][answer].
+  virtual const std::vector<float>& said_while_learning() const = 0;
+  // Of the rows of the last say(): the field `gates` of what its forward gives back.
+  virtual const NamedGates& gates() const = 0;
+};
+
 // A network of PyTorch's, as torch.jit.save writes it.
 struct ScriptFile {
   std::string path;
@@ -93,8 +111,9 @@ class TorchLibrary {
   // ("check.npz" among its extra files, with `inputs` and `outputs`) and does not say it here.
   virtual ScriptContents read_script(const ScriptFile& file) const = 0;
   // The network on these samples. Throws FormatError where the two do not fit.
-  virtual std::unique_ptr<TorchNetwork> open_script(const ScriptFile& file, std::shared_ptr<const GivenSamples> samples,
-                                                    const TorchPlace& place) const = 0;
+  virtual std::unique_ptr<ScriptedNetwork> open_script(const ScriptFile& file,
+                                                       std::shared_ptr<const GivenSamples> samples,
+                                                       const TorchPlace& place) const = 0;
   // A network on sequences of tokens, with initial parameters that follow from the seed. It says one number of each
   // sample: 1 if it writes the whole answer rightly, each token being the likeliest after those that it wrote before,
   // and 0 otherwise. Throws ConfigError where a sequence is longer than its positions.

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+
+#include "engine/training.h"
+#include "experiments/experiment.h"
+#include "models/population.h"
+
+// How runs of someone's networks become results.
+namespace modlab::experiments {
+
+// Calls work(run, threads that it may have), with several runs beside each other first. What one of them throws ends
+// them all, and `stop` is set.
+void run_side_by_side(std::size_t runs, int threads, std::atomic<bool>& stop,
+                      const std::function<void(std::size_t run, int threads)>& work);
+
+// A network that was trained epoch by epoch, and the data that it was trained on.
+struct TrainedScript {
+  const engine::Layout& layout;
+  const engine::LaneResult& lane;
+  models::PartRows rows;
+  int batch_size = 0;
+  int tasks = 1;
+  std::string test_part;
+};
+// `add_chance`: what chance reaches in such a run.
+Result script_result(const Run& run, const TrainedScript& trained, const Wanted& wanted,
+                     const std::function<void(Numbers&)>& add_chance);
+
+}  // namespace modlab::experiments
