@@ -140,6 +140,12 @@ TEST_F(TrainedTasks, StandInAStudyBesideOurs) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_NE(outcome.out.find("1 claims: 1 hold"), std::string::npos) << outcome.out;
   EXPECT_TRUE(std::filesystem::exists(folder_.path() / "results/mine/report.html"));
+  const nlohmann::json networks = json_output("report results/mine --json")["mixtures"][0]["networks"];
+  ASSERT_EQ(networks.size(), 3U) << "theirs, mine and random gates";
+  EXPECT_EQ(networks[1]["name"], "mine");
+  EXPECT_EQ(networks[1]["gates"], "learned");
+  EXPECT_EQ(networks[1]["modules"], 2);
+  EXPECT_EQ(networks[1]["activation"].back(), nlohmann::json({1000, 0, 0, 1000}));
 }
 
 TEST_F(TrainedTasks, RefuseWhatDoesNotFit) {

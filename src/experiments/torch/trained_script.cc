@@ -70,9 +70,9 @@ std::vector<engine::Part> parts_of(const RunSpec& spec, const tasks::TaskSuite& 
 
 class TrainedScriptWork : public Work {
  public:
-  TrainedScriptWork(std::span<const Run> runs, std::vector<TableScript> specs, const Resources& resources,
+  TrainedScriptWork(std::span<const Run> runs, std::vector<TableScript> specs, Resources resources,
                     const Wanted& wanted)
-      : runs_(runs), resources_(resources), wanted_(wanted), specs_(std::move(specs)) {
+      : runs_(runs), resources_(std::move(resources)), wanted_(wanted), specs_(std::move(specs)) {
     for (const TableScript& spec : specs_) {
       tasks_.push_back(task_of(spec));
       total_epochs_ += spec.training.epochs;

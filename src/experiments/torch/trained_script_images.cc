@@ -31,9 +31,8 @@ methods::ImageTraining image_training(const ImageSpec& spec) {
 
 class ImageScriptWork : public Work {
  public:
-  ImageScriptWork(std::span<const Run> runs, std::vector<ImageScript> specs, const Resources& resources,
-                  const Wanted& wanted)
-      : runs_(runs), resources_(resources), wanted_(wanted), specs_(std::move(specs)) {
+  ImageScriptWork(std::span<const Run> runs, std::vector<ImageScript> specs, Resources resources, const Wanted& wanted)
+      : runs_(runs), resources_(std::move(resources)), wanted_(wanted), specs_(std::move(specs)) {
     for (const ImageScript& spec : specs_) {
       tasks_.push_back(task_of(spec));
       total_epochs_ += spec.training.epochs;

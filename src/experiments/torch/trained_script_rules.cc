@@ -23,9 +23,8 @@ using RuleScript = ScriptSpec<RuleSpec>;
 
 class RuleScriptWork : public Work {
  public:
-  RuleScriptWork(std::span<const Run> runs, std::vector<RuleScript> specs, const Resources& resources,
-                 const Wanted& wanted)
-      : runs_(runs), resources_(resources), wanted_(wanted), specs_(std::move(specs)) {
+  RuleScriptWork(std::span<const Run> runs, std::vector<RuleScript> specs, Resources resources, const Wanted& wanted)
+      : runs_(runs), resources_(std::move(resources)), wanted_(wanted), specs_(std::move(specs)) {
     for (const RuleScript& spec : specs_) {
       files_.push_back(file_of(spec));
       steps_ += spec.training.iterations;
