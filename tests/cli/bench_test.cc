@@ -81,7 +81,7 @@ TEST_F(Bench, RulesCountWhatAStepNeeds) {
 }
 
 TEST_F(Bench, WhatCannotBeMeasuredIsRefused) {
-  expect_refused("bench wood", {"boolean, mnist, sculpt, detect, rules or mask", "wood"});
+  expect_refused("bench wood", {"boolean, mnist, sculpt, detect, rules, mask or libtorch", "wood"});
   expect_refused("bench rules --work cnn/", {"cnn/", "modlab bench rules"});
   expect_refused("bench sculpt detect", {"one suite at a time", "detect"});
   expect_refused("bench sculpt --work 4-2-5", {"4-2-5", "modlab bench sculpt"});

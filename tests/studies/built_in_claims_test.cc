@@ -34,8 +34,10 @@ class BuiltInClaims : public testing::TestWithParam<std::string> {
     if (std::ranges::count(study_.presets, "small", &Preset::name) > 0) {
       add_runs_of("small");
     }
-    if (study_.name == "masks-transfer" || study_.name == "masks-cifar" || study_.name == "masks-scan") {
-      add_runs_of("quick");  // whose size has claims of its own
+    const std::set<std::string> has_claims_of_quick = {"masks-transfer", "masks-cifar", "masks-scan",
+                                                       "masks-mathematics"};
+    if (has_claims_of_quick.contains(study_.name)) {
+      add_runs_of("quick");
     }
     for (const PlannedRun& run : plan_.runs) {
       runs_.push_back(&run);

@@ -239,6 +239,16 @@ TEST_F(MaskedSequences, ScanIsMaskedForItsSplitsAndTrainedOnOneAlone) {
   EXPECT_NE(text.err.find("the simple split of SCAN is drawn here"), std::string::npos) << text.err;
 }
 
+TEST_F(MaskedSequences, AStudyHasNetworksWithoutMasksToo) {
+  NEEDS_LIBTORCH();
+  const test::Outcome outcome =
+      run("study run masks-scan --preset quick --out results seed=0 steps=2 mask_steps=2 batch_size=8 mask_batch=8 "
+          "state=8");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("LSTM on jump alone"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("claims: "), std::string::npos) << outcome.out;
+}
+
 TEST_F(MaskedSequences, BadSettingsAreSaid) {
   folder_.write("train.txt", "IN: jump OUT: I_JUMP\n");
   folder_.write("test.txt", "IN: walk OUT: I_JUMP\n");

@@ -197,7 +197,7 @@ class MaskedSequencesKind : public MaskKind {
     }();
     return kMeasures;
   }
-  Parts parts() const override { return {"control_accuracy", "control_accuracy", "", "", ""}; }
+  Parts parts() const override { return {"control_accuracy", "unmasked_accuracy", "", "", ""}; }
   std::string footnote(std::span<const Run> /*runs*/) const override {
     return "Accuracies are of whole sequences: without a mask, under the control mask, of what a part tests under the "
            "mask of what it trains on, and under others'. `modlab mask` says more of each.";
