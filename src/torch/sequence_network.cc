@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "core/errors.h"
+#include "torch/packed_lstm.h"
 #include "torch/small_products.h"
 
 namespace modlab::on_torch {
@@ -42,13 +43,13 @@ class LstmModel : public SequenceModel {
                        Dropout* dropout) const override {
     InOrder order(parameters);
     const torch::Tensor input_embedding = order.next();
-    const std::vector<Cell> encoder = cells(order);
+    const std::vector<LstmCell> encoder = cells(order);
     const torch::Tensor output_embedding = order.next();
-    const std::vector<Cell> decoder = cells(order);
+    const std::vector<LstmCell> decoder = cells(order);
     const torch::Tensor weight = order.next();
     const torch::Tensor bias = order.next();
 
-    std::vector<State> states = read(block, input_embedding, encoder, dropout);
+    std::vector<LstmState> states = read(block, input_embedding, encoder, dropout);
     if (is_shown) {
       return torch::linear(write_shown(block, output_embedding, decoder, states, dropout), weight, bias);
     }
@@ -56,48 +57,31 @@ class LstmModel : public SequenceModel {
   }
 
  private:
-  struct Cell {
-    torch::Tensor input, recurrent, bias, no_bias;  // libtorch has two biases, and the second one is zero
-    Tensors list() const { return {input, recurrent, bias, no_bias}; }
-  };
-  struct State {
-    torch::Tensor hidden, cell;  // [row][unit]
-  };
-
-  std::vector<Cell> cells(InOrder& order) const {
-    std::vector<Cell> made;
+  std::vector<LstmCell> cells(InOrder& order) const {
+    std::vector<LstmCell> made;
     for (int layer = 0; layer < layers_; ++layer) {
-      Cell& cell = made.emplace_back();
+      LstmCell& cell = made.emplace_back();
       cell.input = order.next();
       cell.recurrent = order.next();
       cell.bias = order.next();
-      cell.no_bias = torch::zeros_like(cell.bias);
     }
     return made;
   }
 
-  // One layer over packed steps, from a state to what it puts out and the state of each row after its last step.
-  static torch::Tensor run(const Cell& cell, const torch::Tensor& steps, const torch::Tensor& rows_at, State& state) {
-    auto [out, hidden, memory] = torch::lstm(steps, rows_at, {state.hidden.unsqueeze(0), state.cell.unsqueeze(0)},
-                                             cell.list(), true, 1, 0.0, false, false);
-    state = {hidden.squeeze(0), memory.squeeze(0)};
-    return out;
-  }
-
   // The states of all layers after the token that ends what is read.
-  std::vector<State> read(const SequenceBlock& block, const torch::Tensor& embedding, const std::vector<Cell>& encoder,
-                          Dropout* dropout) const {
+  std::vector<LstmState> read(const SequenceBlock& block, const torch::Tensor& embedding,
+                              const std::vector<LstmCell>& encoder, Dropout* dropout) const {
     const auto [lengths, order] = block.read_lengths.sort(true, 0, true);
     const torch::Tensor back = order.argsort();
     const torch::Tensor sorted = block.read.index_select(0, order.to(block.read.device()));
     auto [steps, rows_at] = torch::_pack_padded_sequence(torch::embedding(embedding, sorted), lengths, true);
-    std::vector<State> states;
+    std::vector<LstmState> states;
     for (std::size_t layer = 0; layer < encoder.size(); ++layer) {
       const torch::Tensor zeros = torch::zeros({block.read.size(0), width_}, steps.options());
-      State& state = states.emplace_back(State{zeros, zeros});
-      steps = run(encoder[layer], dropped(steps, dropout), rows_at, state);
+      LstmState& state = states.emplace_back(LstmState{zeros, zeros});
+      steps = packed_lstm(encoder[layer], dropped(steps, dropout), rows_at, state);
     }
-    for (State& state : states) {
+    for (LstmState& state : states) {
       const torch::Tensor place = back.to(state.hidden.device());
       state = {state.hidden.index_select(0, place), state.cell.index_select(0, place)};
     }
@@ -105,28 +89,31 @@ class LstmModel : public SequenceModel {
   }
 
   static torch::Tensor write_shown(const SequenceBlock& block, const torch::Tensor& embedding,
-                                   const std::vector<Cell>& decoder, std::vector<State>& states, Dropout* dropout) {
+                                   const std::vector<LstmCell>& decoder, std::vector<LstmState>& states,
+                                   Dropout* dropout) {
     auto [steps, rows_at] = torch::_pack_padded_sequence(torch::embedding(embedding, block.shown), block.lengths, true);
     for (std::size_t layer = 0; layer < decoder.size(); ++layer) {
-      steps = run(decoder[layer], dropped(steps, dropout), rows_at, states[layer]);
+      steps = packed_lstm(decoder[layer], dropped(steps, dropout), rows_at, states[layer]);
     }
     return steps;
   }
 
   static torch::Tensor write_freely(const SequenceBlock& block, const torch::Tensor& embedding,
-                                    const std::vector<Cell>& decoder, std::vector<State>& states,
+                                    const std::vector<LstmCell>& decoder, std::vector<LstmState>& states,
                                     const torch::Tensor& weight, const torch::Tensor& bias, Dropout* dropout) {
     Tensors all;
+    // libtorch's cell has a second bias.
+    const torch::Tensor no_bias = torch::zeros_like(decoder.front().bias);
     torch::Tensor token = block.shown.select(1, 0);
     for (std::int64_t place = 0; place < block.rows_at.size(0); ++place) {
       // What is said behind the end of an answer counts nowhere.
       const auto rows = block.rows_at[place].item<std::int64_t>();
       torch::Tensor signal = torch::embedding(embedding, token.narrow(0, 0, rows));
       for (std::size_t layer = 0; layer < decoder.size(); ++layer) {
-        State& state = states[layer];
-        std::tie(state.hidden, state.cell) = torch::lstm_cell(
-            dropped(signal, dropout), {state.hidden.narrow(0, 0, rows), state.cell.narrow(0, 0, rows)},
-            decoder[layer].input, decoder[layer].recurrent, decoder[layer].bias, decoder[layer].no_bias);
+        LstmState& state = states[layer];
+        std::tie(state.hidden, state.cell) =
+            torch::lstm_cell(dropped(signal, dropout), {state.hidden.narrow(0, 0, rows), state.cell.narrow(0, 0, rows)},
+                             decoder[layer].input, decoder[layer].recurrent, decoder[layer].bias, no_bias);
         signal = state.hidden;
       }
       all.push_back(torch::linear(signal, weight, bias));
