@@ -7,6 +7,8 @@
 #include "experiments/mask/masked_images.h"
 #include "experiments/mask/masked_sculpted.h"
 #include "experiments/torch/masked_cifar.h"
+#include "experiments/torch/masked_script.h"
+#include "experiments/torch/masked_sequences.h"
 #include "report/gallery_bits.h"
 #include "report/gallery_images.h"
 #include "report/gallery_masks.h"
@@ -39,7 +41,9 @@ constexpr KindGallery kGalleries[] = {{"bits", "gallery", &gallery_bits},
                                       {"masked-digits", "masks", &masks_of_kind<&experiments::masked_digits>},
                                       {"masked-images", "masks", &masks_of_kind<&experiments::masked_images>},
                                       {"masked-sculpted", "masks", &masks_of_kind<&experiments::masked_sculpted>},
-                                      {"masked-cifar", "masks", &masks_of_kind<&experiments::masked_cifar>}};
+                                      {"masked-cifar", "masks", &masks_of_kind<&experiments::masked_cifar>},
+                                      {"masked-sequences", "masks", &masks_of_kind<&experiments::masked_sequences>},
+                                      {"masked-script", "masks", &masks_of_kind<&experiments::masked_script>}};
 
 }  // namespace
 

@@ -9,6 +9,7 @@
 #include "cli/program.h"
 #include "core/errors.h"
 #include "experiments/experiment.h"
+#include "io/file.h"
 #include "io/safetensors.h"
 #include "models/torch/torch_network.h"
 
@@ -247,6 +248,9 @@ TEST_F(MaskedSequences, AStudyHasNetworksWithoutMasksToo) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_NE(outcome.out.find("LSTM on jump alone"), std::string::npos) << outcome.out;
   EXPECT_NE(outcome.out.find("claims: "), std::string::npos) << outcome.out;
+  // The page shows the masks, of the network that has some.
+  const std::string page = io::read_file(folder_.file("results/report.html"), std::size_t{1} << 30U);
+  EXPECT_NE(page.find("\"rank\":\"median\""), std::string::npos);
 }
 
 TEST_F(MaskedSequences, BadSettingsAreSaid) {

@@ -82,28 +82,23 @@ std::vector<Measure> sequence_measures() {
     list.push_back({std::move(name), std::move(label), "%", false, domain, higher_is_better, ""});
   };
   for (const char* test : kScanSplits) {
-    add(fmt::format("unmasked_on_{}", test), fmt::format("accuracy on what {} tests, without a mask", test), percent);
+    add(fmt::format("unmasked_on_{}", test), fmt::format("accuracy on {}, without a mask", test), percent);
     for (const char* mask : kScanSplits) {
-      add(fmt::format("mask_{}_on_{}", mask, test),
-          fmt::format("accuracy on what {} tests, under the mask of {}", test, mask), percent);
+      add(fmt::format("mask_{}_on_{}", mask, test), fmt::format("accuracy on {}, under the mask of {}", test, mask),
+          percent);
     }
   }
   for (const char* split : kScanSplits) {
     if (split != std::string_view(kSimple)) {
-      add(fmt::format("learned_{}", split),
-          fmt::format("accuracy on what {} tests, of what its training part alone has made: a mask, or a network",
-                      split),
-          percent);
+      add(fmt::format("learned_{}", split), fmt::format("accuracy on {}, learned from it alone", split), percent);
       add(fmt::format("gap_{}", split),
           fmt::format("points on what {} tests that its mask has less than that of simple", split), std::nullopt);
     }
   }
   for (const char* said : kSaid) {
-    add(fmt::format("removed_{}", said),
-        fmt::format("of the weights that say {} in the mask of simple, those that the mask of jump lacks", said),
-        percent, false);
+    add(fmt::format("removed_{}", said), fmt::format("removed of what says {}", said), percent, false);
   }
-  add("jump_removed_most", "points by which more is removed of what says jump than of any other", std::nullopt);
+  add("jump_removed_most", "points removed of jump more than of any other", std::nullopt);
   for (const char* test : kDifficulties) {
     add(fmt::format("unmasked_on_{}", test), fmt::format("accuracy on {} questions, without a mask", test), percent);
     add(fmt::format("mask_all_on_{}", test), fmt::format("accuracy on {} questions, under the control mask", test),
