@@ -79,6 +79,11 @@ int run_data_mathematics(std::span<const std::string> words) {
   const auto count = static_cast<std::size_t>(whole_number(arguments, "samples", 1000, 1, 5'000'000));
   const auto seed = static_cast<std::uint64_t>(whole_number(arguments, "seed", 0, 0, 9'000'000'000'000'000'000));
   const std::vector<MathQuestion> questions = tasks::draw_math_questions(module, difficulty, count, seed);
+  if (questions.size() < count) {
+    throw ConfigError(fmt::format("{} has about {} different {} questions, and {} were asked for",
+                                  tasks::kMathModules[static_cast<std::size_t>(module)], questions.size(),
+                                  tasks::kMathDifficulties[static_cast<std::size_t>(difficulty)], count));
+  }
   if (arguments.has("out")) {
     std::string text;
     for (const MathQuestion& asked : questions) {

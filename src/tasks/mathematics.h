@@ -33,7 +33,7 @@ struct MathQuestion {
   bool operator==(const MathQuestion&) const = default;
 };
 
-// So many different questions. Throws ConfigError where there are not so many.
+// So many different questions, or fewer: as many as are found until a hundred draws in turn bring none that is new.
 std::vector<MathQuestion> draw_math_questions(MathModule module, MathDifficulty difficulty, std::size_t count,
                                               std::uint64_t seed);
 

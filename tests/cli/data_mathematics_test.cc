@@ -24,6 +24,7 @@ TEST_F(DataMathematics, ShowsSomeWithoutAFile) {
 
 TEST_F(DataMathematics, MistakesAreSaid) {
   expect_refused("data mathematics", {"name a module"});
+  expect_refused("data mathematics --module add_or_sub --samples 1000000", {"different easy questions", "1000000"});
   expect_refused("data mathematics --module sorts", {"did you mean 'sort'?"});
   expect_refused("data mathematics --module sort --difficulty impossible", {"easy, medium, hard"});
   expect_refused("data mathematics --module sort --samples 0 --out x.txt", {"--samples takes a whole number"});

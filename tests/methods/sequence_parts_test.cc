@@ -27,6 +27,16 @@ TEST(SequenceParts, ScanHasThePublishedSizes) {
   }
 }
 
+TEST(SequenceParts, PartsHaveAsManyQuestionsAsThereAre) {
+  constexpr int kMore = 220'000;  // than there are easy sums
+  constexpr int kTests = 10;
+  const SequenceParts parts = math_parts(tasks::MathModule::kAddOrSub, {}, kMore, kTests);
+  EXPECT_LT(parts.part("easy").train.size(), kMore - kTests);
+  EXPECT_GT(parts.part("easy").train.size(), kMore / 2U);
+  EXPECT_EQ(parts.part("easy").test.size(), kTests);
+  EXPECT_GT(parts.part("hard").train.size(), kMore - kMore / 10U);
+}
+
 TEST(SequenceParts, TheSimpleSplitIsThatOfTheFiles) {
   const test::TemporaryFolder folder;
   folder.write("train.txt", "IN: jump OUT: I_JUMP\nIN: run twice OUT: I_RUN I_RUN\n");

@@ -139,8 +139,9 @@ std::vector<SpecSetting<SequenceMaskingSpec>> sequence_task_rows() {
           "contents", "HASH", "of these files, found by itself: other contents are other runs", kNamed,
           [](SequenceMaskingSpec& spec, const std::string& text) { spec.contents = text; },
           [](const SequenceMaskingSpec& spec) { return json(spec.contents); }),
-      only_of(count_row<&SequenceMaskingSpec::questions>("questions", "questions of each difficulty, if they are drawn",
-                                                         10, 5'000'000, kNamed),
+      only_of(count_row<&SequenceMaskingSpec::questions>(
+                  "questions", "questions of each difficulty, if they are drawn, or as many as there are", 10,
+                  5'000'000, kNamed),
               &is_math, "math"),
       only_of(count_row<&SequenceMaskingSpec::tests>("tests", "questions of each difficulty that are tested on", 1,
                                                      1'000'000, kPlain),

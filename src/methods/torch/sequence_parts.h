@@ -33,8 +33,9 @@ inline constexpr const char* kScanSplits[] = {"simple", "jump", "length", "turn_
 SequenceParts scan_parts(const std::vector<std::string>& simple);
 
 // Easy, medium and hard questions of a module, from three published files in this order, or so many of each that are
-// drawn. A question that an easier part has is left out of the harder ones. Of each part `tests` are tested on and the
-// others learned from. Letters are tokens. Throws ConfigError where a part has no more than `tests`.
+// drawn, or as many as there are. A question that an easier part has is left out of the harder ones. Of each part
+// `tests` are tested on and the others learned from. Letters are tokens. Throws ConfigError where a part has no more
+// than `tests`.
 SequenceParts math_parts(tasks::MathModule module, const std::vector<std::string>& files, int questions, int tests);
 
 }  // namespace modlab::methods
