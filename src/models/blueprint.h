@@ -28,7 +28,8 @@ struct Blueprint {
 // more candidates than there are, known routing has a graph to come from, the split leaves rows. Throws ConfigError.
 RunSpec resolve(const RunSpec& given, const tasks::TaskSuite& suite);
 // What is more than a RunSpec has a resolve of its own: taken for one it would lose what it has beyond.
-// clang-format off: Debian's does not know `requires`.
+// Debian's formatter does not know `requires`.
+// clang-format off
 template <std::derived_from<RunSpec> Spec>
   requires(!std::same_as<Spec, RunSpec>)
 RunSpec resolve(const Spec& given, const tasks::TaskSuite& suite) = delete;
