@@ -97,6 +97,15 @@ class Network:
         return self.product(y, weights["output_projection.weight"], weights["output_projection.bias"])
 
 
+def published_mask(logits, samples):
+    """Samples of a mask as published: two uniform numbers and two logarithms each, cut to 0 or 1 straight through."""
+    uniform = torch.rand(2, samples, *logits.shape)
+    noise = -torch.log(torch.log(uniform[0] + EPSILON) / torch.log(uniform[1] + EPSILON) + EPSILON)
+    soft = torch.sigmoid(logits + noise)
+    hard = (soft > 0.5).float()
+    return (hard - soft).detach() + soft
+
+
 def task_loss(said, digits):
     return functional.cross_entropy(said.view(-1, 10), digits.reshape(-1))
 
@@ -125,15 +134,8 @@ class MaskTrainer:
                        for name, value in self.weights.items() if not name.endswith("bias")}
         self.optimizer = torch.optim.Adam(self.logits.values(), lr=1e-2)
 
-    def mask(self, logits):
-        uniform = torch.rand(2, self.samples, *logits.shape)
-        noise = -torch.log(torch.log(uniform[0] + EPSILON) / torch.log(uniform[1] + EPSILON) + EPSILON)
-        soft = torch.sigmoid(logits + noise)
-        hard = (soft > 0.5).float()
-        return (hard - soft).detach() + soft
-
     def step(self, inputs, digits):
-        masked = {name: weight * self.mask(self.logits[name]) if name in self.logits else weight
+        masked = {name: weight * published_mask(self.logits[name], self.samples) if name in self.logits else weight
                   for name, weight in self.weights.items()}
         loss = task_loss(self.network(masked, inputs), digits)
         total = loss + ALPHA * sum(logits.sum() for logits in self.logits.values())

@@ -15,10 +15,10 @@ from torch import nn
 from torch.nn import functional
 
 import common
+from mask import published_mask
 
 WIDTHS = [6, 36, 36, 36, 2]
 ALPHA = 1e-2 / 128
-EPSILON = 1e-10
 
 
 def truth_table():
@@ -46,17 +46,11 @@ class OneMask:
         self.logits = [nn.Parameter(torch.full_like(weight, 2.0)) for weight, _ in self.weights]
         self.optimizer = torch.optim.Adam(self.logits, lr=1e-2)
 
-    def mask(self, logits):
-        uniform = torch.rand(2, self.samples, *logits.shape)
-        noise = -torch.log(torch.log(uniform[0] + EPSILON) / torch.log(uniform[1] + EPSILON) + EPSILON)
-        soft = torch.sigmoid(logits + noise)
-        return ((soft > 0.5).float() - soft).detach() + soft
-
     def step(self, inputs, targets):
         x = inputs.view(self.samples, -1, inputs.shape[-1])
         for layer, (weight, bias) in enumerate(self.weights):
             x = torch.relu(x) if layer > 0 else x
-            x = torch.baddbmm(bias, x, (weight * self.mask(self.logits[layer])).transpose(1, 2))
+            x = torch.baddbmm(bias, x, (weight * published_mask(self.logits[layer], self.samples)).transpose(1, 2))
         loss = functional.binary_cross_entropy_with_logits(x.reshape(-1, 2), targets)
         total = loss + ALPHA * sum(logits.sum() for logits in self.logits)
         self.optimizer.zero_grad()

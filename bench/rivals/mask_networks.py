@@ -22,7 +22,7 @@ from torch import nn
 from torch.nn import functional
 
 import common
-from mask import EPSILON
+from mask import published_mask
 
 INPUT_TOKENS, OUTPUT_TOKENS = 13, 6
 SIDE, CLASSES = 32, 10
@@ -320,15 +320,8 @@ class MaskTrainer:
         self.alpha = 1e-4 / arguments.batch
         self.batch = arguments.batch
 
-    def mask(self, logits):
-        uniform = torch.rand(2, self.samples, *logits.shape)
-        noise = -torch.log(torch.log(uniform[0] + EPSILON) / torch.log(uniform[1] + EPSILON) + EPSILON)
-        soft = torch.sigmoid(logits + noise)
-        hard = (soft > 0.5).float()
-        return (hard - soft).detach() + soft
-
     def masked(self):
-        return {name: self.weights[name] * self.mask(logits) for name, logits in self.logits.items()}
+        return {name: self.weights[name] * published_mask(logits, self.samples) for name, logits in self.logits.items()}
 
     def run(self, masked):
         if not self.passes:

@@ -7,8 +7,8 @@
 #include <optional>
 #include <span>
 
-#include "core/parallel.h"
 #include "experiments/experiment.h"
+#include "experiments/side_by_side.h"
 #include "io/unfinished.h"
 #include "methods/mask/masked_digits.h"
 
@@ -21,21 +21,11 @@ class SoloMaskWork : public Work {
   SoloMaskWork(std::span<const Run> runs, const Resources& resources) : runs_(runs), resources_(resources) {}
 
   void execute(const Sink& sink) override {
-    const auto at_once = std::min<std::size_t>(static_cast<std::size_t>(resources_.threads), runs_.size());
-    const int threads_each = resources_.threads / static_cast<int>(std::max<std::size_t>(1, at_once));
-    parallel_for(runs_.size(), static_cast<int>(at_once), [&](std::size_t at) {
-      if (progress_.stop) {
-        return;
-      }
-      try {
-        if (std::optional<Result> result = carry_out(at, threads_each, progress_)) {
-          sink({{&runs_[at], std::move(*result)}});
-          unfinished(at).clear();
-          ++finished_;
-        }
-      } catch (...) {
-        stop();
-        throw;
+    run_side_by_side(runs_.size(), resources_.threads, progress_.stop, [&](std::size_t at, int threads) {
+      if (std::optional<Result> result = carry_out(at, threads, progress_)) {
+        sink({{&runs_[at], std::move(*result)}});
+        unfinished(at).clear();
+        ++finished_;
       }
     });
   }

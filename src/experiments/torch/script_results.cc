@@ -1,30 +1,11 @@
 #include "experiments/torch/script_results.h"
 
-#include <algorithm>
-
-#include "core/parallel.h"
 #include "experiments/torch/script_files.h"
 #include "experiments/training/curve.h"
 #include "experiments/training/training_measures.h"
 #include "experiments/training/training_text.h"
 
 namespace modlab::experiments {
-
-void run_side_by_side(std::size_t runs, int threads, std::atomic<bool>& stop,
-                      const std::function<void(std::size_t run, int threads)>& work) {
-  const int at_once = static_cast<int>(std::clamp<std::size_t>(runs, 1, static_cast<std::size_t>(threads)));
-  parallel_for(runs, at_once, [&](std::size_t run) {
-    if (stop) {
-      return;
-    }
-    try {
-      work(run, threads / at_once);
-    } catch (...) {
-      stop = true;
-      throw;
-    }
-  });
-}
 
 Result script_result(const Run& run, const TrainedScript& trained, const Wanted& wanted,
                      const std::function<void(Numbers&)>& add_chance) {

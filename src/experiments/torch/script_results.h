@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <functional>
 
 #include "engine/training.h"
@@ -9,11 +8,6 @@
 
 // How runs of someone's networks become results.
 namespace modlab::experiments {
-
-// Calls work(run, threads that it may have), with several runs beside each other first. What one of them throws ends
-// them all, and `stop` is set.
-void run_side_by_side(std::size_t runs, int threads, std::atomic<bool>& stop,
-                      const std::function<void(std::size_t run, int threads)>& work);
 
 // A network that was trained epoch by epoch, and the data that it was trained on.
 struct TrainedScript {

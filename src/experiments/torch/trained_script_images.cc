@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "core/errors.h"
+#include "experiments/side_by_side.h"
 #include "experiments/task_facts.h"
 #include "experiments/torch/script_kind.h"
 #include "experiments/torch/script_results.h"

@@ -7,6 +7,7 @@
 #include "core/thread_seconds.h"
 #include "experiments/rules/rule_kind.h"
 #include "experiments/rules/rule_results.h"
+#include "experiments/side_by_side.h"
 #include "experiments/torch/script_kind.h"
 #include "experiments/torch/script_results.h"
 #include "methods/torch/scripted_rules.h"
