@@ -38,14 +38,18 @@ class MaskKernels : public test::KernelTest {
   };
   Factors draw(const Row& logits, const Row* uniforms, const Row& inverse_tau, MaskDrawing kind) {
     Factors made{logits, logits};
+    Row odds = logits;
+    const int count = static_cast<int>(logits.size()) / lanes_;
+    kernels_.mask_odds(logits.data(), odds.data(), count);
     kernels_.draw_mask({.logits = logits.data(),
+                        .odds = odds.data(),
                         .uniforms = uniforms == nullptr ? nullptr : uniforms->data(),
                         .inverse_tau = inverse_tau.data(),
                         .has_tau = inverse_tau[0] != 1,
                         .kind = kind,
                         .factors = made.factors.data(),
                         .slopes = made.slopes.data(),
-                        .count = static_cast<int>(logits.size()) / lanes_});
+                        .count = count});
     return made;
   }
 };
@@ -126,23 +130,33 @@ TEST_P(MaskKernels, AreKeptAsOftenAsTheirLogitsSay) {
 }
 
 TEST_P(MaskKernels, WeightsOfAUnitMayShareALogitAndOthersHaveNone) {
-  const std::vector<std::int32_t> logit_of = {0, 0, -1, 1};
+  constexpr int kFirst = 5;
+  const std::vector<std::int32_t> logit_of = {kFirst, kFirst, -1, kFirst + 1};
   const Row weights = row(4);
   const Row factors = row(2, 0, 1);
-  Row masked = same(4, 0);
-  kernels_.apply_mask({weights.data(), factors.data(), logit_of.data(), masked.data(), 4});
   const Row slopes = row(2, 0, 1);
+  Row masked = weights;
+  Row reach = same(4, 0);
+  kernels_.apply_mask({.weights = weights.data(),
+                       .factors = factors.data(),
+                       .slopes = slopes.data(),
+                       .first_logit = kFirst,
+                       .logit_of = logit_of.data(),
+                       .masked = masked.data(),
+                       .reach = reach.data(),
+                       .count = 4});
   Row gradients = row(4);
   const Row given = gradients;
-  Row dlogits = same(2, 1);
-  kernels_.mask_gradient({gradients.data(), weights.data(), slopes.data(), logit_of.data(), dlogits.data(), 4});
+  Row dlogits = same(kFirst + 2, 1);
+  kernels_.mask_gradient({gradients.data(), reach.data(), logit_of.data(), dlogits.data(), 4});
   for (int lane = 0; lane < lanes_; ++lane) {
     EXPECT_EQ(masked[at(1, lane)], weights[at(1, lane)] * factors[at(0, lane)]);
-    EXPECT_EQ(masked[at(2, lane)], weights[at(2, lane)]);
+    EXPECT_EQ(masked[at(2, lane)], weights[at(2, lane)]) << "has no logit";
     EXPECT_EQ(masked[at(3, lane)], weights[at(3, lane)] * factors[at(1, lane)]);
     const double first = given[at(0, lane)] * weights[at(0, lane)] + given[at(1, lane)] * weights[at(1, lane)];
-    EXPECT_NEAR(dlogits[at(0, lane)], 1 + first * slopes[at(0, lane)], 1e-6);
-    EXPECT_NEAR(dlogits[at(1, lane)], 1 + given[at(3, lane)] * weights[at(3, lane)] * slopes[at(1, lane)], 1e-6);
+    const double second = given[at(3, lane)] * weights[at(3, lane)];
+    EXPECT_NEAR(dlogits[at(kFirst, lane)], 1 + first * slopes[at(0, lane)], 1e-6);
+    EXPECT_NEAR(dlogits[at(kFirst + 1, lane)], 1 + second * slopes[at(1, lane)], 1e-6);
     EXPECT_EQ(gradients[at(2, lane)], 0) << "ready for the next step";
   }
 }
@@ -202,10 +216,12 @@ TEST(MaskSlopes, AreThoseOfTheSoftSample) {
       const auto factor = [&](double at, double* slope) {
         const AlignedVector<double> logits = {at};
         const AlignedVector<double> uniforms = {uniform};
+        AlignedVector<double> odds(1);
         AlignedVector<double> factors(1);
         AlignedVector<double> slopes(1);
-        kernels.draw_mask({logits.data(), uniforms.data(), inverse_tau.data(), true, MaskDrawing::kHardConcrete,
-                           factors.data(), slopes.data(), 1});
+        kernels.mask_odds(logits.data(), odds.data(), 1);
+        kernels.draw_mask({logits.data(), odds.data(), uniforms.data(), inverse_tau.data(), true,
+                           MaskDrawing::kHardConcrete, factors.data(), slopes.data(), 1});
         if (slope != nullptr) {
           *slope = slopes[0];
         }

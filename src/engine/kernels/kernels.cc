@@ -77,6 +77,7 @@ Kernels<T> common_kernels(const char* target) {
   table.update = &update<T>;
   table.keep_lanes = &keep_lanes<T>;
   table.add_to = &add_to<T>;
+  table.mask_odds = &mask_odds<T>;
   table.draw_mask = &draw_mask<T>;
   table.apply_mask = &apply_mask<T>;
   table.mask_gradient = &mask_gradient<T>;

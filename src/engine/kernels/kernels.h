@@ -325,6 +325,7 @@ enum class MaskDrawing { kGumbel, kHardConcrete, kDeterministic };
 template <typename T>
 struct DrawMask {
   const T* logits;       // [logit][lane], as all that follows
+  const T* odds;         // exp(-l), which all samples of a step share
   const T* uniforms;     // between 0 and 1; null: 1/2
   const T* inverse_tau;  // [lane]
   bool has_tau;          // some of them is not 1
@@ -334,22 +335,25 @@ struct DrawMask {
   int count;
 };
 
-// masked = weights * factors. `logit_of` says of each parameter which logit is its own, or that it has none (-1).
+// masked = weights * factors, and the reach of a logit: weights * slopes, by which a gradient of the masked weight
+// becomes one of the logit. `logit_of` says of each parameter which logit is its own, or that it has none (-1).
 template <typename T>
 struct ApplyMask {
   const T* weights;
-  const T* factors;
+  const T* factors;  // of logits from first_logit on
+  const T* slopes;   // the same
+  int first_logit;
   const std::int32_t* logit_of;
   T* masked;
+  T* reach;
   int count;
 };
 
-// dlogits += gradients * weights * slopes, from the gradients of masked weights, which are zero afterwards.
+// dlogits += gradients * reach, from the gradients of masked weights, which are zero afterwards.
 template <typename T>
 struct MaskGradient {
   T* gradients;
-  const T* weights;
-  const T* slopes;
+  const T* reach;
   const std::int32_t* logit_of;
   T* dlogits;
   int count;
@@ -406,6 +410,7 @@ struct Kernels {
   void (*update)(const Update<T>&);
   void (*keep_lanes)(const T* keep, const T* from, T* to, int count);  // to = from in the lanes where keep is not zero
   void (*add_to)(const T* from, T* to, int count);
+  void (*mask_odds)(const T* logits, T* odds, int count);
   void (*draw_mask)(const DrawMask<T>&);
   void (*apply_mask)(const ApplyMask<T>&);
   void (*mask_gradient)(const MaskGradient<T>&);

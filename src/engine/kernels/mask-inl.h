@@ -38,26 +38,36 @@ HWY_INLINE void soft_sample_at(Vector<T> uniform, Vector<T> rest, Vector<T> logi
 }
 
 template <typename T>
-void draw_mask(const DrawMask<T>& a) {
+void mask_odds(const T* logits, T* odds, int count) {
+  const Tag<T> d;
+  const std::size_t lanes = hn::Lanes(d);
+#pragma GCC unroll 2
+  for (int index = 0; index < count; ++index) {
+    hn::Store(exp_of(hn::Neg(hn::Load(d, logits + index * lanes))), d, odds + index * lanes);
+  }
+}
+
+template <typename T, bool kHasTau, bool kIsHardConcrete>
+HWY_INLINE void draw_mask_as(const DrawMask<T>& a) {
   const Tag<T> d;
   const std::size_t lanes = hn::Lanes(d);
   const auto zero = hn::Zero(d);
   const auto one = hn::Set(d, T{1});
   const auto inverse_tau = hn::Load(d, a.inverse_tau);
+#pragma GCC unroll 4
   for (int index = 0; index < a.count; ++index) {
     const std::size_t at = index * lanes;
-    const auto logit = hn::Load(d, a.logits + at);
     const auto uniform = a.uniforms == nullptr ? hn::Set(d, T{0.5}) : hn::Load(d, a.uniforms + at);
     const auto rest = hn::Sub(one, uniform);
-    const auto odds = exp_of(hn::Neg(logit));
+    const auto odds = hn::Load(d, a.odds + at);
     Vector<T> soft, slope;
-    if (a.has_tau) {
-      soft_sample_at<T>(uniform, rest, logit, inverse_tau, soft, slope);
+    if constexpr (kHasTau) {
+      soft_sample_at<T>(uniform, rest, hn::Load(d, a.logits + at), inverse_tau, soft, slope);
     } else {
       soft_sample<T>(uniform, rest, odds, soft, slope);
     }
     Vector<T> factor;
-    if (a.kind == MaskDrawing::kHardConcrete) {
+    if constexpr (kIsHardConcrete) {
       const auto width = hn::Set(d, static_cast<T>(kStretchHigh - kStretchLow));
       const auto stretched = fused(soft, width, hn::Set(d, static_cast<T>(kStretchLow)));
       factor = smaller(one, larger(zero, stretched));
@@ -72,16 +82,26 @@ void draw_mask(const DrawMask<T>& a) {
 }
 
 template <typename T>
+void draw_mask(const DrawMask<T>& a) {
+  const bool is_hard_concrete = a.kind == MaskDrawing::kHardConcrete;
+  if (a.has_tau) {
+    return is_hard_concrete ? draw_mask_as<T, true, true>(a) : draw_mask_as<T, true, false>(a);
+  }
+  return is_hard_concrete ? draw_mask_as<T, false, true>(a) : draw_mask_as<T, false, false>(a);
+}
+
+template <typename T>
 void apply_mask(const ApplyMask<T>& a) {
   const Tag<T> d;
   const std::size_t lanes = hn::Lanes(d);
   for (int index = 0; index < a.count; ++index) {
-    const std::size_t at = index * lanes;
-    auto weight = hn::Load(d, a.weights + at);
     if (a.logit_of[index] >= 0) {
-      weight = hn::Mul(weight, hn::Load(d, a.factors + a.logit_of[index] * lanes));
+      const std::size_t at = index * lanes;
+      const std::size_t logit = (a.logit_of[index] - a.first_logit) * lanes;
+      const auto weight = hn::Load(d, a.weights + at);
+      hn::Store(hn::Mul(weight, hn::Load(d, a.factors + logit)), d, a.masked + at);
+      hn::Store(hn::Mul(weight, hn::Load(d, a.slopes + logit)), d, a.reach + at);
     }
-    hn::Store(weight, d, a.masked + at);
   }
 }
 
@@ -92,9 +112,8 @@ void mask_gradient(const MaskGradient<T>& a) {
   for (int index = 0; index < a.count; ++index) {
     const std::size_t at = index * lanes;
     if (a.logit_of[index] >= 0) {
-      const std::size_t logit = a.logit_of[index] * lanes;
-      const auto reach = hn::Mul(hn::Load(d, a.weights + at), hn::Load(d, a.slopes + logit));
-      hn::Store(fused(hn::Load(d, a.gradients + at), reach, hn::Load(d, a.dlogits + logit)), d, a.dlogits + logit);
+      T* dlogit = a.dlogits + a.logit_of[index] * lanes;
+      hn::Store(fused(hn::Load(d, a.gradients + at), hn::Load(d, a.reach + at), hn::Load(d, dlogit)), d, dlogit);
     }
     hn::Store(hn::Zero(d), d, a.gradients + at);
   }

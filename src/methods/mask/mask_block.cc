@@ -36,6 +36,36 @@ std::vector<engine::Field> target_fields(const engine::Data& data) {
   return fields;
 }
 
+// Masks are drawn for so many logits at a time that what stands between a random number and a masked weight stays in
+// the first cache level. A multiple of four, which one draw of the generator has.
+constexpr int kStripLogits = 64;
+
+// Logits that are drawn together, and the parameters that they mask, with those between them.
+struct Strip {
+  int first_logit = 0;
+  int logits = 0;
+  std::size_t first_parameter = 0;
+  int parameters = 0;
+};
+
+std::vector<Strip> strips_of(const MaskedParameters& masked) {
+  std::vector<Strip> strips;
+  for (int logit = 0; logit < masked.logits; logit += kStripLogits) {
+    strips.push_back({.first_logit = logit, .logits = std::min(kStripLogits, masked.logits - logit)});
+  }
+  // Logits are in the order of their parameters.
+  for (std::size_t parameter = 0; parameter < masked.logit_of.size(); ++parameter) {
+    if (masked.logit_of[parameter] >= 0) {
+      Strip& strip = strips[static_cast<std::size_t>(masked.logit_of[parameter] / kStripLogits)];
+      if (strip.parameters == 0) {
+        strip.first_parameter = parameter;
+      }
+      strip.parameters = static_cast<int>(parameter + 1 - strip.first_parameter);
+    }
+  }
+  return strips;
+}
+
 class MaskBlock {
  public:
   MaskBlock(const Kernels<float>& kernels, engine::Network<float>& network, const engine::Data& data,
@@ -48,6 +78,7 @@ class MaskBlock {
         spec_(spec),
         progress_(progress),
         used_lanes_(jobs.size()),
+        strips_(strips_of(masked)),
         fields_(target_fields(data)),
         chunk_rows_(std::min(network.chunk_rows(), spec.batch_size / spec.samples)) {
     assert(jobs.size() <= lane_count());
@@ -59,10 +90,14 @@ class MaskBlock {
     const auto lanes = static_cast<int>(lane_count());
     const std::size_t parameters = network.layout().count * lane_count();
     const std::size_t logits = static_cast<std::size_t>(masked.logits) * lane_count();
-    masked_weights_.resize(parameters);
+    masked_weights_ = weights_;
+    reach_.resize(parameters);
     gradients_.resize(parameters);
-    for (AlignedVector<float>* numbers : {&uniforms_, &factors_, &slopes_, &dlogits_, &first_, &second_}) {
+    for (AlignedVector<float>* numbers : {&odds_, &dlogits_, &first_, &second_}) {
       numbers->resize(logits);
+    }
+    for (AlignedVector<float>* numbers : {&uniforms_, &factors_, &slopes_}) {
+      numbers->resize(kStripLogits * lane_count());
     }
     const auto inputs = static_cast<int>(data.inputs.size());
     inputs_ = engine::UnitBuffer<float>(inputs, chunk_rows_, lanes);
@@ -151,12 +186,12 @@ class MaskBlock {
 
   void take_step(std::uint32_t step) {
     draw_rows(step);
+    kernels_.mask_odds(logits_.data(), odds_.data(), masked_.logits);
     for (int sample = 0; sample < spec_.samples; ++sample) {
       draw_mask(step * static_cast<std::uint32_t>(spec_.samples) + static_cast<std::uint32_t>(sample));
       learn(sample);
       kernels_.mask_gradient({.gradients = gradients_.data(),
-                              .weights = weights_.data(),
-                              .slopes = slopes_.data(),
+                              .reach = reach_.data(),
                               .logit_of = masked_.logit_of.data(),
                               .dlogits = dlogits_.data(),
                               .count = static_cast<int>(masked_.logit_of.size())});
@@ -180,23 +215,37 @@ class MaskBlock {
   }
 
   void draw_mask(std::uint32_t number) {
+    for (const Strip& strip : strips_) {
+      draw_strip(strip, number);
+    }
+  }
+
+  void draw_strip(const Strip& strip, std::uint32_t number) {
     const bool has_noise = spec_.sampler != engine::MaskDrawing::kDeterministic;
     if (has_noise) {
-      kernels_.uniforms({.draw = {noise_keys_.data(), number, 0}, .out = uniforms_.data(), .count = masked_.logits});
+      const auto first_draw = static_cast<std::uint32_t>(strip.first_logit / 4);
+      kernels_.uniforms(
+          {.draw = {noise_keys_.data(), number, first_draw}, .out = uniforms_.data(), .count = strip.logits});
     }
-    kernels_.draw_mask({.logits = logits_.data(),
+    const std::size_t logit = static_cast<std::size_t>(strip.first_logit) * lane_count();
+    kernels_.draw_mask({.logits = logits_.data() + logit,
+                        .odds = odds_.data() + logit,
                         .uniforms = has_noise ? uniforms_.data() : nullptr,
                         .inverse_tau = inverse_tau_.data(),
                         .has_tau = has_tau_,
                         .kind = spec_.sampler,
                         .factors = factors_.data(),
                         .slopes = slopes_.data(),
-                        .count = masked_.logits});
-    kernels_.apply_mask({.weights = weights_.data(),
+                        .count = strip.logits});
+    const std::size_t parameter = strip.first_parameter * lane_count();
+    kernels_.apply_mask({.weights = weights_.data() + parameter,
                          .factors = factors_.data(),
-                         .logit_of = masked_.logit_of.data(),
-                         .masked = masked_weights_.data(),
-                         .count = static_cast<int>(masked_.logit_of.size())});
+                         .slopes = slopes_.data(),
+                         .first_logit = strip.first_logit,
+                         .logit_of = masked_.logit_of.data() + strip.first_parameter,
+                         .masked = masked_weights_.data() + parameter,
+                         .reach = reach_.data() + parameter,
+                         .count = strip.parameters});
   }
 
   // The gradients of masked weights on the sample's part of the batch.
@@ -260,6 +309,7 @@ class MaskBlock {
   const MaskSpec& spec_;
   MaskProgress& progress_;
   std::size_t used_lanes_;
+  std::vector<Strip> strips_;
   std::vector<engine::Field> fields_;
   int chunk_rows_;
   std::vector<const MaskJob*> lanes_;
@@ -267,8 +317,9 @@ class MaskBlock {
   AlignedVector<float> rate_, alpha_, longest_, inverse_tau_, decay_, ones_;
   bool has_tau_ = false;
   std::vector<std::uint32_t> noise_keys_, row_keys_;
-  AlignedVector<float> weights_, masked_weights_, gradients_;  // [parameter][lane]
-  AlignedVector<float> logits_, uniforms_, factors_, slopes_, dlogits_, first_, second_;
+  AlignedVector<float> weights_, masked_weights_, reach_, gradients_;  // [parameter][lane]
+  AlignedVector<float> logits_, odds_, dlogits_, first_, second_;      // [logit][lane]
+  AlignedVector<float> uniforms_, factors_, slopes_;                   // the same, of one strip
   AlignedVector<float> output_weights_;  // [output][lane]
   std::vector<std::uint32_t> rows_;      // [row][lane]
   engine::UnitBuffer<float> inputs_, targets_, doutputs_;
