@@ -1,7 +1,9 @@
 #include "torch/network_on_torch.h"
 
+#include <ATen/Parallel.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <torch/csrc/autograd/autograd.h>
 
 #include <algorithm>
 
