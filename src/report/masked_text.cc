@@ -308,19 +308,31 @@ class MaskedText {
     table(rows);
   }
 
+  // Each once, in the order in which networks have them, with how many do; the first few of them.
   void warnings() {
-    std::size_t with = 0;
-    std::string example;
+    constexpr std::size_t kShown = 6;
+    std::vector<std::pair<std::string, std::size_t>> counts;
     for (const ordered_json& network : networks_) {
-      if (network.contains("warnings") && !network.at("warnings").empty()) {
-        example = example.empty() ? network.at("warnings").front().get<std::string>() : example;
-        ++with;
+      if (network.contains("warnings")) {
+        for (const ordered_json& warning : network.at("warnings")) {
+          const auto text = warning.get<std::string>();
+          const auto known = std::ranges::find(counts, text, &std::pair<std::string, std::size_t>::first);
+          if (known == counts.end()) {
+            counts.emplace_back(text, 1);
+          } else {
+            ++known->second;
+          }
+        }
       }
     }
-    if (with > 0) {
-      text_ += fmt::format("\nCareful{}: {}.\n",
-                           networks_.size() == 1 ? "" : fmt::format(" ({} of {} networks)", with, networks_.size()),
-                           on_one_line(example));
+    for (std::size_t at = 0; at < std::min(kShown, counts.size()); ++at) {
+      const auto& [text, networks] = counts[at];
+      text_ += fmt::format("{}Careful{}: {}.\n", at == 0 ? "\n" : "",
+                           networks_.size() == 1 ? "" : fmt::format(" ({} of {} networks)", networks, networks_.size()),
+                           on_one_line(text));
+    }
+    if (counts.size() > kShown) {
+      text_ += fmt::format("Careful: {} more of these; --json has all.\n", counts.size() - kShown);
     }
   }
 

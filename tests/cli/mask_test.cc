@@ -69,6 +69,17 @@ TEST_F(MaskVerb, ShowsATableForPeople) {
   }
 }
 
+TEST_F(MaskVerb, SaysWhatMasksDoNotMean) {
+  const std::string text =
+      output(test::words_of("mask --task depth1 --network dense --hidden 8 --epochs 20 --mask-steps 300 --beta 100 "
+                            "--controls false --seed 0..2"));
+  for (const char* part :
+       {"Careful (3 of 3 networks): the mask of y0 keeps nothing: no path is left",
+        "Careful (3 of 3 networks): the mask of y1 keeps nothing: no path is left", "less than 95 %"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  }
+}
+
 TEST_F(MaskVerb, MasksNetworksThatWereSaved) {
   output(test::words_of("train --task depth1 --model dense,modular-shared,sparse --hidden 8 --epochs 20 --save nets"));
   int masked_files = 0;

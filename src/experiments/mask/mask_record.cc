@@ -7,6 +7,8 @@
 #include <numeric>
 #include <optional>
 
+#include "core/text.h"
+
 namespace modlab::experiments {
 namespace {
 
@@ -402,13 +404,22 @@ std::vector<std::string> mask_warnings(const MaskOutcome& outcome) {
                     control, unmasked, outcome.beta));
   }
   for (const MaskStage& stage : outcome.stages) {
+    if (methods::kept_count(stage.mask) == 0) {
+      warnings.push_back(fmt::format(
+          "the mask of {} keeps nothing: no path is left, and its sharing is 0 and says nothing", stage.name));
+      continue;
+    }
+    std::vector<std::string> removed;
     for (const models::MaskTensor& tensor : stage.mask.tensors) {
       if (methods::kept_count(tensor) == 0) {
-        warnings.push_back(fmt::format("the mask of {} keeps nothing of {}: its sharing there is 0 and says nothing",
-                                       stage.name, tensor.name));
+        removed.push_back(tensor.name);
       }
     }
-    if (!stage.live.empty() && live_count(stage) == 0 && methods::kept_count(stage.mask) > 0) {
+    if (!removed.empty()) {
+      warnings.push_back(fmt::format("the mask of {} keeps nothing of {}: its sharing there is 0 and says nothing",
+                                     stage.name, join_text(removed, ", ")));
+    }
+    if (!stage.live.empty() && live_count(stage) == 0) {
       warnings.push_back(fmt::format("the mask of {} leaves no path from an input to its outputs", stage.name));
     }
   }
