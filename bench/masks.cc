@@ -1,5 +1,6 @@
 #include "bench/masks.h"
 
+#include <algorithm>
 #include <array>
 
 #include "core/random.h"
@@ -22,6 +23,7 @@ constexpr int kDigits = 10;
 constexpr int kNumbers = 100;
 constexpr int kBatches = 8;
 constexpr double kAlpha = 1e-4 / kMaskRows;
+constexpr int kLaneWidths[] = {6, 36, 36, 36, 2};
 
 MaskWork fnn_work(const std::string& name, std::vector<int> hidden, int steps) {
   return {
@@ -99,15 +101,22 @@ double mask_step_flops(const MaskWork& work) {
   return 6 * products * kMaskRows;
 }
 
-MaskTiming time_mask_steps(const MaskWork& work, int samples, int threads, const engine::Kernels<float>& kernels) {
+MaskTiming time_mask_steps(const MaskWork& work, int samples, int threads, const engine::Kernels<float>& kernels,
+                           double near) {
   Team team(threads);
   const auto network = make_network(work, team, kernels);
   std::vector<std::uint8_t> is_masked;
   for (const engine::Tensor& tensor : network->layout().tensors) {
     is_masked.push_back(tensor.shape.size() > 1 ? 1 : 0);
   }
-  methods::DigitMaskTrainer trainer(*network, is_masked, std::vector<float>(network->layout().count, 2.0F),
-                                    {.samples = samples, .alpha = kAlpha}, team, kernels);
+  constexpr float kBegin = 2;
+  constexpr float kFarDown = -100;
+  RandomSequence random(1, Stream::kMask);
+  std::vector<float> logits(network->layout().count, kBegin);
+  if (near < 1) {
+    std::ranges::generate(logits, [&] { return random.next_uniform() < near ? kBegin : kFarDown; });
+  }
+  methods::DigitMaskTrainer trainer(*network, is_masked, logits, {.samples = samples, .alpha = kAlpha}, team, kernels);
   return time_steps(work, trainer);
 }
 
@@ -118,11 +127,19 @@ MaskTiming time_weight_steps(const MaskWork& work, int threads, const engine::Ke
   return time_steps(work, trainer);
 }
 
+double lane_mask_step_flops() {
+  double weights = 0;
+  for (std::size_t layer = 0; layer + 1 < std::size(kLaneWidths); ++layer) {
+    weights += static_cast<double>(kLaneWidths[layer]) * kLaneWidths[layer + 1];
+  }
+  return 6 * weights * kMaskRows;
+}
+
 double time_lane_mask_step(const engine::Kernels<float>& kernels) {
   constexpr int kSteps = 200;
   constexpr int kRounds = 5;
   models::Blueprint blueprint;
-  blueprint.shape = models::MlpShape{{6, 36, 36, 36, 2}};
+  blueprint.shape = models::MlpShape{{std::begin(kLaneWidths), std::end(kLaneWidths)}};
   blueprint.layout = models::mlp_layout(std::get<models::MlpShape>(blueprint.shape));
   blueprint.data = models::table_data(tasks::cached_task("depth2")->tasks.front());
   methods::MaskSpec spec;

@@ -31,11 +31,15 @@ struct MaskTiming {
   SpentTime step;
   double loss = 0;
 };
-MaskTiming time_mask_steps(const MaskWork& work, int samples, int threads, const engine::Kernels<float>& kernels);
+// `near`: the share of logits that are where they begin; all others are so far down that nothing is computed for them,
+// as most are in most of a mask's training.
+MaskTiming time_mask_steps(const MaskWork& work, int samples, int threads, const engine::Kernels<float>& kernels,
+                           double near = 1);
 MaskTiming time_weight_steps(const MaskWork& work, int threads, const engine::Kernels<float>& kernels);
 
 // Masks over one small network (6-36-36-36-2 on depth 2), as many as there are lanes, with the same rows and samples:
-// seconds of one mask's step.
+// seconds of one mask's step, and the floating-point operations of its products.
 double time_lane_mask_step(const engine::Kernels<float>& kernels);
+double lane_mask_step_flops();
 
 }  // namespace modlab::bench

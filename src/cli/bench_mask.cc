@@ -124,6 +124,34 @@ ordered_json measure_samples(const MaskWork& work, const engine::Kernels<float>&
   return found;
 }
 
+// Most logits fall far down within a fraction of a mask's training, and then cost next to nothing.
+ordered_json measure_near(const std::vector<MaskRow>& rows, const engine::Kernels<float>& kernels, bool quiet) {
+  constexpr double kShares[] = {0.1, 0.03, 0.01};
+  ordered_json found = ordered_json::array();
+  if (!quiet) {
+    fmt::print(
+        "\nwhere few logits are still near, which is most of a mask's training: CPU ms a step, times publ. and "
+        "tuned\n");
+  }
+  for (const MaskRow& row : rows) {
+    ordered_json object = {{"work", row.work.name}};
+    std::string text = fmt::format("{:<16}", row.work.name);
+    for (const double share : kShares) {
+      const SpentTime step = bench::time_mask_steps(row.work, bench::kMaskSamples, 1, kernels, share).step;
+      const auto published = ratio_text(time_ratio(row.published, step, &SpentTime::processor));
+      const auto tuned = ratio_text(time_ratio(row.tuned, step, &SpentTime::processor));
+      object["shares"].push_back({{"near_percent", 100 * share}, {"processor_ms", 1e3 * step.processor}});
+      text += fmt::format("   {:>2.0f} %: {:>6.1f} {:>6} {:>6}", 100 * share, 1e3 * step.processor, published, tuned);
+    }
+    found.push_back(std::move(object));
+    if (!quiet) {
+      fmt::print("{}\n", text);
+      std::fflush(stdout);
+    }
+  }
+  return found;
+}
+
 ordered_json measure_mask_threads(const std::vector<MaskWork>& list, const engine::Kernels<float>& kernels,
                                   bool quiet) {
   ordered_json found = ordered_json::array();
@@ -148,11 +176,14 @@ ordered_json measure_mask_threads(const std::vector<MaskWork>& list, const engin
 }
 
 // Many masks over one small network, a lane each.
-ordered_json measure_lanes(bool against_torch, const engine::Kernels<float>& kernels, bool quiet) {
+ordered_json measure_lanes(bool against_torch, const engine::Kernels<float>& kernels, double peak_gflops, bool quiet) {
   const double ours = bench::time_lane_mask_step(kernels);
-  ordered_json found = {{"us", 1e6 * ours}};
-  std::string text =
-      fmt::format("\n6-36-36-36-2, {} masks on lanes: {:.1f} CPU us a mask and step", kernels.lanes, 1e6 * ours);
+  const double at_peak = bench::lane_mask_step_flops() / peak_gflops * 1e-9;
+  ordered_json found = {{"us", 1e6 * ours}, {"products_at_peak_us", 1e6 * at_peak}};
+  std::string text = fmt::format(
+      "\n6-36-36-36-2, {} masks on lanes: {:.1f} CPU us a mask and step, of which products at the FMA peak would be "
+      "{:.1f}",
+      kernels.lanes, 1e6 * ours, 1e6 * at_peak);
   if (against_torch) {
     const double one = bench::time_lane_mask_rival(0);
     const double stacked = std::min(bench::time_lane_mask_rival(64), bench::time_lane_mask_rival(256));
@@ -200,9 +231,10 @@ int bench_mask(const BenchRequest& request) {
       print_mask_row(rows.back(), peak_gflops);
     }
   }
+  const ordered_json near = measure_near(rows, kernels, request.as_json);
   const ordered_json samples = measure_samples(work_that_grows(list), kernels, request.as_json);
   const ordered_json threads = measure_mask_threads(list, kernels, request.as_json);
-  const ordered_json lanes = measure_lanes(request.against_torch, kernels, request.as_json);
+  const ordered_json lanes = measure_lanes(request.against_torch, kernels, peak_gflops, request.as_json);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (request.as_json) {
     ordered_json output;
@@ -212,6 +244,7 @@ int bench_mask(const BenchRequest& request) {
     for (const MaskRow& row : rows) {
       output["rows"].push_back(mask_row_json(row, peak_gflops));
     }
+    output["near"] = near;
     output["samples"] = samples;
     output["threads"] = threads;
     output["lanes"] = lanes;

@@ -17,6 +17,7 @@ struct FlatCase {
   int samples = 4;
   bool deterministic = false;
   double tau = 1;
+  bool of_count = false;
 };
 
 std::vector<double> flat_numbers(double factor, unsigned phase) {
@@ -82,7 +83,11 @@ TEST_P(FlatMask, GradientsAreThoseOfTheSoftSample) {
   const std::vector<double> logits = flat_numbers(4, 0);
   const std::vector<double> weights = flat_numbers(1, 3);
   std::vector<double> products;
-  std::vector<double> expected(kFlatCount, kFlatAlpha);
+  std::vector<double> expected;
+  for (const double logit : logits) {
+    const double kept = soft(logit, 0.5, 1);
+    expected.push_back(c.of_count ? kFlatAlpha * kept * (1 - kept) : kFlatAlpha);
+  }
   for (int sample = 0; sample < c.samples; ++sample) {
     for (const double product : flat_numbers(1, static_cast<unsigned>(11 + sample))) {
       const std::size_t at = products.size() % kFlatCount;
@@ -97,8 +102,8 @@ TEST_P(FlatMask, GradientsAreThoseOfTheSoftSample) {
     const AlignedVector<T> w(weights.begin(), weights.end());
     const AlignedVector<T> p(products.begin(), products.end());
     AlignedVector<T> gradients(kFlatCount);
-    const MaskSlope<T> slope{l.data(), kFlatNoise, c.deterministic, static_cast<T>(1 / c.tau),
-                             static_cast<T>(kFlatAlpha)};
+    const MaskSlope<T> slope{
+        l.data(), kFlatNoise, c.deterministic, static_cast<T>(1 / c.tau), static_cast<T>(kFlatAlpha), c.of_count};
     kernels.flat_gradient({w.data(), p.data(), kFlatCount, kFlatCount, kFlatFirst, c.samples, slope, gradients.data()});
     return gradients;
   });
@@ -107,7 +112,7 @@ TEST_P(FlatMask, GradientsAreThoseOfTheSoftSample) {
 INSTANTIATE_TEST_SUITE_P(Cases, FlatMask,
                          testing::Values(FlatCase{}, FlatCase{.samples = 1}, FlatCase{.samples = 7},
                                          FlatCase{.samples = 2, .deterministic = true},
-                                         FlatCase{.samples = 4, .tau = 0.5}));
+                                         FlatCase{.samples = 4, .tau = 0.5}, FlatCase{.of_count = true}));
 
 }  // namespace
 }  // namespace modlab::engine::solo

@@ -249,6 +249,52 @@ TEST(MaskedKernelsTest, ProductsBack) {
   }
 }
 
+// Where few weights are kept products leave the others out, which are zeros: not a bit is different.
+TEST(MaskedKernelsTest, LeavingZerosOutChangesNothing) {
+  const Case c = {.inputs = 210, .units = 140, .blocks = {32, 4, 1, 1}, .is_far = true};
+  const Layer layer(c);
+  const RowBlocks one = {32, 1, 1, 1};
+  const auto x = layer.in_blocks<float>(layer.x, c.inputs);
+  const auto dy = layer.in_blocks<float>(layer.dy, c.units);
+  const auto w = layer.panels<float>(layer.w);
+  AlignedVector<float> bias(static_cast<std::size_t>(padded(c.units)));
+  std::ranges::copy(layer.bias, bias.begin());
+  const auto y_block = static_cast<std::size_t>(padded(c.units)) * c.blocks.width;
+  const auto x_block = static_cast<std::size_t>(padded(c.inputs)) * c.blocks.width;
+  for (const std::string& target : supported_targets()) {
+    const MaskedKernels<float>& kernels = masked_kernels_for(target);
+    const auto bits = layer.drawn(kernels);
+    const MaskedWeights<float> masked = {w.data(), bits.data(), c.inputs, c.units};
+    AlignedVector<float> y(y_block * 4);
+    AlignedVector<float> dx(x_block * 4);
+    kernels.forward({masked, c.blocks, x.data(), bias.data(), nullptr, y.data(), true, 0, panel_count(c.units)});
+    kernels.input_gradient({masked, c.blocks, dy.data(), nullptr, x.data(), dx.data(), 0, padded(c.inputs)});
+    for (int sample = 0; sample < 4; ++sample) {
+      std::vector<double> left = layer.w;
+      for (int unit = 0; unit < c.units; ++unit) {
+        for (int input = 0; input < c.inputs; ++input) {
+          left[layer.weight(unit, input)] *= layer.bit(bits, sample, unit, input) ? 1 : 0;
+        }
+      }
+      const auto values = layer.panels<float>(left);
+      const MaskedWeights<float> all = {values.data(), nullptr, c.inputs, c.units};
+      AlignedVector<float> its_y(y_block);
+      AlignedVector<float> its_dx(x_block);
+      const std::size_t at = sample;
+      kernels.forward(
+          {all, one, x.data() + at * x_block, bias.data(), nullptr, its_y.data(), true, 0, panel_count(c.units)});
+      kernels.input_gradient(
+          {all, one, dy.data() + at * y_block, nullptr, x.data() + at * x_block, its_dx.data(), 0, padded(c.inputs)});
+      for (std::size_t place = 0; place < y_block; ++place) {
+        ASSERT_EQ(y[at * y_block + place], its_y[place]) << target << " " << sample << " " << place;
+      }
+      for (std::size_t place = 0; place < x_block; ++place) {
+        ASSERT_EQ(dx[at * x_block + place], its_dx[place]) << target << " " << sample << " " << place;
+      }
+    }
+  }
+}
+
 // The slope is a central difference of the soft sample, so that this is the gradient of the relaxation.
 TEST(MaskedKernelsTest, GradientsOfLogitsAndWeights) {
   for (const Case& c : cases()) {

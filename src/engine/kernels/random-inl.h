@@ -16,61 +16,92 @@ namespace modlab::engine::HWY_NAMESPACE {
 
 using FloatWords = Words<float>;
 
-struct LaneThreefry {
-  FloatWords schedule[5];
+// What a key adds to the counter and to every fourth round.
+struct LaneSchedule {
+  FloatWords words[5];
 
-  HWY_INLINE explicit LaneThreefry(const std::uint32_t* keys) {
+  // Every lane has a key of its own, [word][lane].
+  HWY_INLINE explicit LaneSchedule(const std::uint32_t* keys) {
     const WordTag<float> d;
-    const std::size_t lanes = hn::Lanes(d);
-    schedule[4] = hn::Set(d, kThreefryParity);
+    for (std::size_t word = 0; word < 4; ++word) {
+      words[word] = hn::LoadU(d, keys + word * hn::Lanes(d));
+    }
+    add_parity();
+  }
+  // All lanes have the same.
+  HWY_INLINE explicit LaneSchedule(const Words4& key) {
+    for (std::size_t word = 0; word < 4; ++word) {
+      words[word] = hn::Set(WordTag<float>(), key[word]);
+    }
+    add_parity();
+  }
+
+ private:
+  HWY_INLINE void add_parity() {
+    words[4] = hn::Set(WordTag<float>(), kThreefryParity);
     for (int word = 0; word < 4; ++word) {
-      schedule[word] = hn::LoadU(d, keys + word * lanes);
-      schedule[4] = hn::Xor(schedule[4], schedule[word]);
+      words[4] = hn::Xor(words[4], words[word]);
+    }
+  }
+};
+
+// The generator for counters (index, step, use, 0), of which the index alone changes from draw to draw: what the first
+// round makes of the other words is computed once.
+class LaneThreefry {
+ public:
+  HWY_INLINE LaneThreefry(const LaneSchedule& schedule, std::uint32_t step, std::uint32_t use) : schedule_(schedule) {
+    const WordTag<float> d;
+    const auto word1 = hn::Add(schedule.words[1], hn::Set(d, step));
+    sum01_ = hn::Add(schedule.words[0], word1);
+    turned1_ = turned<0, 0>(word1);
+    sum23_ = hn::Add(hn::Add(schedule.words[2], hn::Set(d, use)), schedule.words[3]);
+    mixed3_ = hn::Xor(turned<0, 1>(schedule.words[3]), sum23_);
+    for (int injection = 1; injection <= kInjections; ++injection) {
+      last_[injection - 1] =
+          hn::Add(schedule.words[(injection + 3) % 5], hn::Set(d, static_cast<std::uint32_t>(injection)));
     }
   }
 
+  // Four words, every lane with an index of its own.
+  HWY_INLINE void draw(FloatWords index, FloatWords* x) const {
+    x[0] = hn::Add(sum01_, index);
+    x[1] = hn::Xor(turned1_, x[0]);
+    x[2] = sum23_;
+    x[3] = mixed3_;
+    rounds<1>(x);
+  }
+  HWY_INLINE void draw(std::uint32_t index, FloatWords* x) const { draw(hn::Set(WordTag<float>(), index), x); }
+
+ private:
+  static constexpr int kInjections = (kThreefryRounds - 1) / 4;
+
+  template <int kRound, int kPair>
+  static HWY_INLINE FloatWords turned(FloatWords word) {
+    return hn::RotateRight<32 - kThreefryRotations[kRound % 8][kPair]>(word);
+  }
   template <int kRound>
   HWY_INLINE void rounds(FloatWords* x) const {
     if constexpr (kRound < kThreefryRounds) {
-      const WordTag<float> d;
       constexpr int kFirst = kRound % 2 == 0 ? 1 : 3;
       constexpr int kSecond = 4 - kFirst;
-      constexpr int kRotateFirst = 32 - kThreefryRotations[kRound % 8][0];
-      constexpr int kRotateSecond = 32 - kThreefryRotations[kRound % 8][1];
       x[0] = hn::Add(x[0], x[kFirst]);
-      x[kFirst] = hn::Xor(hn::RotateRight<kRotateFirst>(x[kFirst]), x[0]);
+      x[kFirst] = hn::Xor(turned<kRound, 0>(x[kFirst]), x[0]);
       x[2] = hn::Add(x[2], x[kSecond]);
-      x[kSecond] = hn::Xor(hn::RotateRight<kRotateSecond>(x[kSecond]), x[2]);
+      x[kSecond] = hn::Xor(turned<kRound, 1>(x[kSecond]), x[2]);
       if constexpr (kRound % 4 == 3) {
         constexpr int kInjection = kRound / 4 + 1;
-        x[0] = hn::Add(x[0], schedule[kInjection % 5]);
-        x[1] = hn::Add(x[1], schedule[(kInjection + 1) % 5]);
-        x[2] = hn::Add(x[2], schedule[(kInjection + 2) % 5]);
-        x[3] = hn::Add(hn::Add(x[3], schedule[(kInjection + 3) % 5]), hn::Set(d, std::uint32_t{kInjection}));
+        x[0] = hn::Add(x[0], schedule_.words[kInjection % 5]);
+        x[1] = hn::Add(x[1], schedule_.words[(kInjection + 1) % 5]);
+        x[2] = hn::Add(x[2], schedule_.words[(kInjection + 2) % 5]);
+        x[3] = hn::Add(x[3], last_[kInjection - 1]);
       }
       rounds<kRound + 1>(x);
     }
   }
 
-  // Four words for counter (index, step, 0, 0).
-  HWY_INLINE void draw(std::uint32_t index, std::uint32_t step, FloatWords* x) const {
-    const WordTag<float> d;
-    x[0] = hn::Add(schedule[0], hn::Set(d, index));
-    x[1] = hn::Add(schedule[1], hn::Set(d, step));
-    x[2] = schedule[2];
-    x[3] = schedule[3];
-    rounds<0>(x);
-  }
-
-  // Four words for counter (index, step, use, 0), every lane with an index of its own.
-  HWY_INLINE void draw(FloatWords index, std::uint32_t step, std::uint32_t use, FloatWords* x) const {
-    const WordTag<float> d;
-    x[0] = hn::Add(schedule[0], index);
-    x[1] = hn::Add(schedule[1], hn::Set(d, step));
-    x[2] = hn::Add(schedule[2], hn::Set(d, use));
-    x[3] = schedule[3];
-    rounds<0>(x);
-  }
+  LaneSchedule schedule_;
+  FloatWords sum01_, turned1_, sum23_, mixed3_;
+  FloatWords last_[kInjections];  // what an injection adds to the last word
 };
 
 // Two independent standard normals from two words (Box and Muller).
@@ -102,14 +133,14 @@ HWY_INLINE void normals_of(FloatWords radius_word, FloatWords angle_word, Vector
 inline void add_normal(const AddNormal<float>& a) {
   const Tag<float> d;
   const std::size_t lanes = hn::Lanes(d);
-  const LaneThreefry generator(a.draw.keys);
+  const LaneThreefry generator(LaneSchedule(a.draw.keys), a.draw.step, 0);
   const auto deviation = hn::Load(d, a.deviation);
   const int total = a.units * a.rows;
   int unit = 0;
   int row = 0;
   for (int element = 0; element < total; element += 4) {
     FloatWords word[4];
-    generator.draw(a.draw.first + static_cast<std::uint32_t>(element / 4), a.draw.step, word);
+    generator.draw(a.draw.first + static_cast<std::uint32_t>(element / 4), word);
     Vector<float> normal[4];
     normals_of(word[0], word[1], normal);
     normals_of(word[2], word[3], normal + 2);
@@ -138,10 +169,10 @@ HWY_INLINE Vector<float> gumbel_of(FloatWords word) { return hn::Neg(log_of(hn::
 // Calls take(element, word) for the elements of a draw, four of which are one draw of the generator.
 template <typename Take>
 HWY_INLINE void draw_elements(const Draw& draw, int count, const Take& take) {
-  const LaneThreefry generator(draw.keys);
+  const LaneThreefry generator(LaneSchedule(draw.keys), draw.step, 0);
   for (int element = 0; element < count; element += 4) {
     FloatWords word[4];
-    generator.draw(draw.first + static_cast<std::uint32_t>(element / 4), draw.step, word);
+    generator.draw(draw.first + static_cast<std::uint32_t>(element / 4), word);
     for (int offset = 0; offset < 4 && element + offset < count; ++offset) {
       take(element + offset, word[offset]);
     }

@@ -8,7 +8,7 @@
 #define MODLAB_ENGINE_SOLO_FLAT_MASK_INL_H_
 #endif
 
-#include "engine/solo/mask_draw-inl.h"
+#include "engine/solo/mask_slope-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace modlab::engine::HWY_NAMESPACE {
@@ -29,7 +29,7 @@ void flat_mask_draw(const solo::FlatMaskDraw<T>& a) {
   const hn::RebindToSigned<Tag<float>> di;
   const WordTag<float> dw;
   const std::size_t lanes = hn::Lanes(d);
-  const LaneThreefry generator = generator_of(a.noise.key);
+  const LaneSchedule schedule(a.noise.key);
   const auto first_places = hn::Iota(dw, 0);
   for (std::size_t at = 0; at < a.count; at += lanes) {
     const auto logit = hn::Load(d, a.logits + at);
@@ -49,7 +49,7 @@ void flat_mask_draw(const solo::FlatMaskDraw<T>& a) {
     const auto places = hn::Add(first_places, hn::Set(dw, a.first_index + static_cast<std::uint32_t>(at)));
     for (int sample = 0; sample < a.samples; sample += kDrawSamples) {
       FloatWords word[kDrawSamples];
-      generator.draw(places, a.noise.step, solo::mask_use(a.noise, sample), word);
+      mask_generator(schedule, a.noise, sample).draw(places, word);
       for (int offset = 0; offset < kDrawSamples && sample + offset < a.samples; ++offset) {
         const auto kept = hn::Lt(hn::BitCast(di, hn::ShiftRight<1>(word[offset])), threshold);
         store(sample + offset, hn::IfThenElseZero(choice_of<T>(kept), weight));
@@ -58,22 +58,28 @@ void flat_mask_draw(const solo::FlatMaskDraw<T>& a) {
   }
 }
 
+// Vectors of logits one after the other.
+template <typename T>
+struct FlatVectors {
+  const solo::FlatMaskGradient<T>& a;
+  FloatWords first_places;
+  std::ptrdiff_t stride;
+
+  HWY_INLINE std::ptrdiff_t at(int index) const { return index * static_cast<std::ptrdiff_t>(hn::Lanes(Tag<T>())); }
+  HWY_INLINE FloatWords places(int index) const {
+    const WordTag<float> dw;
+    return hn::Add(first_places, hn::Set(dw, a.first_index + static_cast<std::uint32_t>(at(index))));
+  }
+  HWY_INLINE const T* products(int index) const { return a.products + at(index); }
+  HWY_INLINE Vector<T> start(int index) const { return penalty_of(a.slope, a.slope.logits + at(index)); }
+};
+
 template <typename T>
 void flat_mask_gradient(const solo::FlatMaskGradient<T>& a) {
-  const Tag<T> d;
-  const WordTag<float> dw;
-  const std::size_t lanes = hn::Lanes(d);
-  const LaneThreefry generator = generator_of(a.slope.noise.key);
-  const auto first_places = hn::Iota(dw, 0);
-  const auto far = far_logit(a.slope);
-  const auto alpha = hn::Set(d, a.slope.alpha);
-  for (std::size_t at = 0; at < a.count; at += lanes) {
-    const auto places = hn::Add(first_places, hn::Set(dw, a.first_index + static_cast<std::uint32_t>(at)));
-    const auto gradient =
-        logit_gradient(a.slope, generator, places, hn::Load(d, a.slope.logits + at), hn::Load(d, a.weights + at),
-                       a.products + at, static_cast<std::ptrdiff_t>(a.stride), a.samples, alpha, far);
-    hn::Store(gradient, d, a.gradients + at);
-  }
+  const LaneSchedule schedule(a.slope.noise.key);
+  const FlatVectors<T> vectors{a, hn::Iota(WordTag<float>(), 0), static_cast<std::ptrdiff_t>(a.stride)};
+  logit_gradients(a.slope, schedule, a.weights, a.samples, vectors, static_cast<int>(a.count / hn::Lanes(Tag<T>())),
+                  a.gradients);
 }
 
 }  // namespace modlab::engine::HWY_NAMESPACE

@@ -88,15 +88,12 @@ HWY_INLINE void stream_numbers(const solo::Normals& a, const Say& say) {
   const WordTag<float> dw;
   constexpr int kCounters = solo::kNormalBlock / 4;
   const auto lanes = static_cast<int>(hn::Lanes(d));
-  alignas(64) std::uint32_t keys[4 * kCounters];
-  for (int word = 0; word < 4; ++word) {
-    std::fill_n(keys + word * lanes, lanes, a.key[static_cast<std::size_t>(word)]);
-  }
-  const LaneThreefry generator(keys);
+  const LaneThreefry generator(LaneSchedule(a.key), a.step, a.use);
+  const auto places = hn::Iota(dw, 0);  // which Highway makes number by number
   for (int first = 0; first < a.count; first += solo::kNormalBlock) {
     for (int counter = 0; counter < kCounters; counter += lanes) {
       FloatWords word[4];
-      generator.draw(hn::Iota(dw, static_cast<std::uint32_t>(first / 4 + counter)), a.step, a.use, word);
+      generator.draw(hn::Add(places, hn::Set(dw, static_cast<std::uint32_t>(first / 4 + counter))), word);
       Vector<float> number[4];
       say(word, number);
       for (int part = 0; part < 4; ++part) {

@@ -1,5 +1,4 @@
-// Draws of masks from logits, and the gradients of logits, for which the same numbers are drawn once more: that takes
-// less time than to keep them would.
+// Draws of masks from logits.
 
 #if defined(MODLAB_ENGINE_SOLO_MASK_DRAW_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MODLAB_ENGINE_SOLO_MASK_DRAW_INL_H_
@@ -20,14 +19,9 @@ namespace modlab::engine::HWY_NAMESPACE {
 inline constexpr int kDrawSamples = 4;  // that share a draw
 inline constexpr std::uint32_t kMostOf31Bits = 0x7fffffff;
 
-// The generator of one network: all lanes have its key.
-HWY_INLINE LaneThreefry generator_of(const Words4& key) {
-  alignas(64) std::uint32_t keys[4 * solo::kUnitPad];
-  const auto lanes = static_cast<int>(hn::Lanes(WordTag<float>()));
-  for (int word = 0; word < 4; ++word) {
-    std::fill_n(keys + word * lanes, lanes, key[static_cast<std::size_t>(word)]);
-  }
-  return LaneThreefry(keys);
+// Of the samples from a multiple of kDrawSamples on.
+HWY_INLINE LaneThreefry mask_generator(const LaneSchedule& schedule, const solo::MaskNoise& noise, int sample) {
+  return LaneThreefry(schedule, noise.step, solo::mask_use(noise, sample));
 }
 
 // Places in the layout of the weights from the first input to the units [unit, unit + lanes); those from the next
@@ -90,132 +84,111 @@ HWY_INLINE std::uint16_t bits_of(D d, M mask) {
   return bits;
 }
 
+// Bits by the signs of the logits.
+template <typename T>
+void mask_signs(const solo::MaskDraw<T>& a) {
+  const Tag<T> d;
+  const auto lanes = static_cast<int>(hn::Lanes(d));
+  constexpr int kPad = solo::kUnitPad;
+  for (int panel = a.first_panel; panel < a.last_panel; ++panel) {
+    const std::ptrdiff_t panel_row = static_cast<std::ptrdiff_t>(panel) * solo::padded_inputs(a.inputs);
+    for (std::ptrdiff_t row = panel_row; row < panel_row + a.inputs; ++row) {
+      std::uint32_t kept = 0;
+      for (int lane = 0; lane < kPad; lane += lanes) {
+        kept |= static_cast<std::uint32_t>(bits_of(d, hn::Gt(hn::Load(d, a.logits + row * kPad + lane), hn::Zero(d))))
+                << lane;
+      }
+      std::fill_n(a.bits + row * a.samples, a.samples, static_cast<std::uint16_t>(kept));
+    }
+  }
+}
+
+// Which words give the weights from one input to a panel a bit 1.
+using PanelThresholds = std::int32_t[solo::kUnitPad];
+
+template <typename T>
+HWY_INLINE void draw_bits(const LaneThreefry& generator, const FloatWords (&places)[kPanelVectors<T>], int input,
+                          const PanelThresholds& thresholds, int samples, std::uint16_t* bits) {
+  const hn::RebindToSigned<Tag<float>> di;
+  const auto lanes = static_cast<int>(hn::Lanes(Tag<T>()));
+  std::uint32_t kept[kDrawSamples] = {};
+  MODLAB_UNROLL
+  for (int v = 0; v < kPanelVectors<T>; ++v) {
+    FloatWords word[kDrawSamples];
+    generator.draw(later_places(places[v], input), word);
+    const auto threshold = hn::Load(di, thresholds + v * lanes);
+    MODLAB_UNROLL
+    for (int offset = 0; offset < kDrawSamples; ++offset) {
+      const auto is_kept = hn::Lt(hn::BitCast(di, hn::ShiftRight<1>(word[offset])), threshold);
+      kept[offset] |= static_cast<std::uint32_t>(bits_of(di, is_kept)) << v * lanes;
+    }
+  }
+  MODLAB_UNROLL
+  for (int offset = 0; offset < kDrawSamples; ++offset) {
+    if (offset < samples) {
+      bits[offset] = static_cast<std::uint16_t>(kept[offset]);
+    }
+  }
+}
+
+// Thresholds of so many inputs are made before the first bit is drawn: each is a long chain of products, and so they
+// run beside each other.
+inline constexpr int kStripInputs = 16;
+
 template <typename T>
 void mask_draw(const solo::MaskDraw<T>& a) {
+  if (a.deterministic) {
+    mask_signs(a);
+    return;
+  }
   const Tag<T> d;
   const hn::RebindToSigned<Tag<float>> di;
   const auto lanes = static_cast<int>(hn::Lanes(d));
   constexpr int kPad = solo::kUnitPad;
-  const LaneThreefry generator = generator_of(a.noise.key);
+  const LaneSchedule schedule(a.noise.key);
+  const auto never = hn::Set(d, static_cast<T>(solo::kNeverLogit));
+  alignas(64) PanelThresholds thresholds[kStripInputs];
   for (int panel = a.first_panel; panel < a.last_panel; ++panel) {
     const std::ptrdiff_t panel_row = static_cast<std::ptrdiff_t>(panel) * solo::padded_inputs(a.inputs);
+    const T* logits = a.logits + panel_row * kPad;
+    std::uint16_t* bits = a.bits + panel_row * a.samples;
     FloatWords places[kPanelVectors<T>];
     MODLAB_UNROLL
     for (int v = 0; v < kPanelVectors<T>; ++v) {
       places[v] = places_of(panel * kPad + v * lanes, a.inputs);
     }
-    for (int input = 0; input < a.inputs; ++input) {
-      const T* logits = a.logits + (panel_row + input) * kPad;
-      std::uint16_t* bits = a.bits + (panel_row + input) * a.samples;
-      if (a.deterministic) {
-        std::uint32_t kept = 0;
-        for (int lane = 0; lane < kPad; lane += lanes) {
-          kept |= static_cast<std::uint32_t>(bits_of(d, hn::Gt(hn::Load(d, logits + lane), hn::Zero(d)))) << lane;
+    for (int first = 0; first < a.inputs; first += kStripInputs) {
+      std::int32_t drawn[kStripInputs];
+      int count = 0;
+      for (int input = first; input < std::min(a.inputs, first + kStripInputs); ++input) {
+        bool can_be_kept = false;
+        MODLAB_UNROLL
+        for (int v = 0; v < kPanelVectors<T>; ++v) {
+          can_be_kept |= !hn::AllTrue(d, hn::Lt(hn::Load(d, logits + input * kPad + v * lanes), never));
         }
-        std::fill_n(bits, a.samples, static_cast<std::uint16_t>(kept));
-        continue;
-      }
-      if (kPanelVectors < T >> 1) {
-        std::fill_n(bits, a.samples, std::uint16_t{0});
-      }
-      MODLAB_UNROLL
-      for (int v = 0; v < kPanelVectors<T>; ++v) {
-        const int lane = v * lanes;
-        const auto logit = hn::Load(d, logits + lane);
-        if (hn::AllTrue(d, hn::Lt(logit, hn::Set(d, static_cast<T>(solo::kNeverLogit))))) {
-          if (kPanelVectors<T> == 1) {
-            std::fill_n(bits, a.samples, std::uint16_t{0});
-          }
-          continue;
+        if (can_be_kept) {
+          drawn[count++] = input;
+        } else {
+          std::fill_n(bits + static_cast<std::ptrdiff_t>(input) * a.samples, a.samples, std::uint16_t{0});
         }
-        const auto threshold = threshold_of(sigmoid_of<T>(near_logit<T>(logit)));
-        for (int sample = 0; sample < a.samples; sample += kDrawSamples) {
-          FloatWords word[kDrawSamples];
-          generator.draw(later_places(places[v], input), a.noise.step, solo::mask_use(a.noise, sample), word);
-          for (int offset = 0; offset < kDrawSamples && sample + offset < a.samples; ++offset) {
-            const auto kept = hn::Lt(hn::BitCast(di, hn::ShiftRight<1>(word[offset])), threshold);
-            if (kPanelVectors<T> == 1) {
-              bits[sample + offset] = bits_of(di, kept);
-            } else {
-              bits[sample + offset] = static_cast<std::uint16_t>(bits[sample + offset] | bits_of(di, kept) << lane);
-            }
-          }
+      }
+#pragma GCC unroll 2
+      for (int place = 0; place < count; ++place) {
+        MODLAB_UNROLL
+        for (int v = 0; v < kPanelVectors<T>; ++v) {
+          const auto logit = hn::Load(d, logits + drawn[place] * kPad + v * lanes);
+          hn::Store(threshold_of(sigmoid_of<T>(near_logit<T>(logit))), di, thresholds[place] + v * lanes);
+        }
+      }
+      for (int sample = 0; sample < a.samples; sample += kDrawSamples) {
+        const LaneThreefry generator = mask_generator(schedule, a.noise, sample);
+        for (int place = 0; place < count; ++place) {
+          draw_bits<T>(generator, places, drawn[place], thresholds[place], a.samples - sample,
+                       bits + static_cast<std::ptrdiff_t>(drawn[place]) * a.samples + sample);
         }
       }
     }
   }
-}
-
-// Where the slope begins to count as zero.
-template <typename T>
-HWY_INLINE Vector<T> far_logit(const solo::MaskSlope<T>& a) {
-  return hn::Set(Tag<T>(), static_cast<T>(solo::kFarLogit) * std::max(T{1}, T{1} / a.inverse_tau));
-}
-
-// The gradients of the logits of weights from one input to some units, from the gradients of the masked weights of each
-// sample, `stride` apart.
-template <typename T>
-HWY_INLINE Vector<T> logit_gradient(const solo::MaskSlope<T>& a, const LaneThreefry& generator, FloatWords places,
-                                    Vector<T> logit, Vector<T> weight, const T* products, std::ptrdiff_t stride,
-                                    int samples, Vector<T> start, Vector<T> far) {
-  const Tag<T> d;
-  const auto one = hn::Set(d, T{1});
-  const auto is_near = hn::Lt(hn::Abs(logit), far);
-  if (hn::AllFalse(d, is_near)) {
-    return start;
-  }
-  const auto inverse_tau = hn::Set(d, a.inverse_tau);
-  const auto reach = hn::IfThenElseZero(is_near, hn::Mul(weight, inverse_tau));
-  auto sum = hn::Zero(d);
-  // s (1 - s) of s = for / (for + against).
-  const auto add = [&](Vector<T> for_it, Vector<T> against, Vector<T> product, Vector<T> inverse) HWY_ATTR {
-    sum = fused(product, hn::Mul(hn::Mul(for_it, inverse), hn::Mul(against, inverse)), sum);
-  };
-  if (a.deterministic) {
-    auto product = hn::Zero(d);
-    for (int sample = 0; sample < samples; ++sample) {
-      product = hn::Add(product, hn::Load(d, products + sample * stride));
-    }
-    const auto against = exp_of(hn::Neg(near_logit<T>(hn::Mul(logit, inverse_tau))));
-    add(one, against, product, inverse_of(hn::Add(one, against)));
-    return fused(sum, reach, start);
-  }
-  const auto odds = exp_of(hn::Neg(near_logit<T>(logit)));
-  const auto weigh = [&](FloatWords word, Vector<T>& for_it, Vector<T>& against) HWY_ATTR {
-    Vector<T> rest;
-    uniforms_of(word, for_it, rest);
-    if (a.inverse_tau == T{1}) {
-      against = hn::Mul(rest, odds);
-    } else {
-      const auto noisy = hn::Add(logit, hn::Sub(log_of(for_it), log_of(rest)));
-      for_it = one;
-      against = exp_of(hn::Neg(near_logit<T>(hn::Mul(noisy, inverse_tau))));
-    }
-  };
-  for (int sample = 0; sample < samples; sample += kDrawSamples) {
-    FloatWords word[kDrawSamples];
-    generator.draw(places, a.noise.step, solo::mask_use(a.noise, sample), word);
-    // Two samples share an inverse, that of the product of their denominators, which is neither too large nor too small
-    // for a float as long as logits are near.
-    MODLAB_UNROLL
-    for (int offset = 0; offset < kDrawSamples; offset += 2) {
-      if (sample + offset >= samples) {
-        break;
-      }
-      const T* product = products + (sample + offset) * stride;
-      Vector<T> for_it[2], against[2];
-      weigh(word[offset], for_it[0], against[0]);
-      weigh(word[offset + 1], for_it[1], against[1]);
-      const auto one_sum = hn::Add(for_it[0], against[0]);
-      const auto other_sum = hn::Add(for_it[1], against[1]);
-      const auto inverse = inverse_of(hn::Mul(one_sum, other_sum));
-      add(for_it[0], against[0], hn::Load(d, product), hn::Mul(inverse, other_sum));
-      if (sample + offset + 1 < samples) {
-        add(for_it[1], against[1], hn::Load(d, product + stride), hn::Mul(inverse, one_sum));
-      }
-    }
-  }
-  return fused(sum, reach, start);
 }
 
 }  // namespace modlab::engine::HWY_NAMESPACE

@@ -7,16 +7,17 @@
 #define MODLAB_ENGINE_SOLO_MASK_GRADIENT_INL_H_
 #endif
 
-#include "engine/solo/mask_draw-inl.h"
+#include "engine/solo/mask_slope-inl.h"
+#include "hwy/cache_control.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace modlab::engine::HWY_NAMESPACE {
 
-// What a logit's gradient begins with, in some units of which the last may be padding.
+// What logits' gradients begin with, in some units of which the last may be padding.
 template <typename T>
-HWY_INLINE Vector<T> alpha_of(const solo::MaskSlope<T>& a, int unit, int units) {
+HWY_INLINE Vector<T> penalty_of_units(const solo::MaskSlope<T>& a, const T* logits, int unit, int units) {
   const Tag<T> d;
-  return hn::IfThenElseZero(hn::FirstN(d, static_cast<std::size_t>(std::max(units - unit, 0))), hn::Set(d, a.alpha));
+  return hn::IfThenElseZero(hn::FirstN(d, static_cast<std::size_t>(std::max(units - unit, 0))), penalty_of(a, logits));
 }
 
 // Adds the gradients of weights under each sample's bits, where weights are trained or counted as well.
@@ -27,7 +28,7 @@ HWY_INLINE void add_kept(const solo::MaskedWeights<T>& weights, int samples, con
   auto sum = hn::Load(d, sums + at);
   for (int sample = 0; sample < samples; ++sample) {
     const std::uint16_t& bits = weights.bits[at / solo::kUnitPad * samples + sample];
-    const auto kept = mask_of<T>(bits, static_cast<int>(at % solo::kUnitPad));
+    const auto kept = bits_at(d, bits, static_cast<int>(at % solo::kUnitPad));
     sum = hn::Add(sum, hn::IfThenElseZero(kept, hn::Load(d, products + sample * stride)));
   }
   hn::Store(sum, d, sums + at);
@@ -119,15 +120,43 @@ HWY_INLINE void weight_gradient_tile(const solo::MaskedGradient<T>& a, int input
   }
 }
 
+// The vectors of logits of a tile.
+template <typename T, int kVectors>
+struct TileVectors {
+  const solo::MaskedGradient<T>& a;
+  const GradientTile<T>& tile;
+  const std::int32_t* inputs;
+  const FloatWords (&unit_places)[kVectors];
+  int unit;
+  const T* tile_products;
+  std::ptrdiff_t stride = kMaskTile * kVectors * static_cast<std::ptrdiff_t>(hn::Lanes(Tag<T>()));
+
+  HWY_INLINE std::ptrdiff_t at(int index) const {
+    return tile.place(inputs[index / kVectors] - inputs[0], index % kVectors);
+  }
+  HWY_INLINE FloatWords places(int index) const {
+    return later_places(unit_places[index % kVectors], inputs[index / kVectors]);
+  }
+  HWY_INLINE const T* products(int index) const {
+    return tile_products + index * static_cast<std::ptrdiff_t>(hn::Lanes(Tag<T>()));
+  }
+  HWY_INLINE Vector<T> start(int index) const {
+    const Tag<T> d;
+    return a.add ? hn::Load(d, a.gradients + at(index))
+                 : penalty_of_units(a.slope, a.slope.logits + at(index),
+                                    unit + index % kVectors * static_cast<int>(hn::Lanes(d)), a.weights.units);
+  }
+};
+
 // Of `count` inputs, ascending; behind the last the list repeats it.
 template <typename T, int kVectors>
-HWY_INLINE void logit_gradient_tile(const solo::MaskedGradient<T>& a, const LaneThreefry& generator,
-                                    const FloatWords (&places)[kVectors], Vector<T> far, const std::int32_t* inputs,
-                                    int count, int unit, T* HWY_RESTRICT products) {
+HWY_INLINE void logit_gradient_tile(const solo::MaskedGradient<T>& a, const LaneSchedule& schedule,
+                                    const FloatWords (&places)[kVectors], const std::int32_t* inputs, int count,
+                                    int unit, T* HWY_RESTRICT products) {
   const Tag<T> d;
   const auto lanes = static_cast<int>(hn::Lanes(d));
   const GradientTile<T> tile(a, inputs[0], unit);
-  const std::ptrdiff_t tile_size = kMaskTile * kVectors * lanes;
+  const TileVectors<T, kVectors> vectors{a, tile, inputs, places, unit, products};
   const bool is_dense = count == kMaskTile && inputs[kMaskTile - 1] - inputs[0] == kMaskTile - 1;
   std::ptrdiff_t apart[kMaskTile];
   MODLAB_UNROLL
@@ -152,97 +181,149 @@ HWY_INLINE void logit_gradient_tile(const solo::MaskedGradient<T>& a, const Lane
     for (int i = 0; i < kMaskTile; ++i) {
       MODLAB_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        hn::Store(sums[i][v], d, products + sample * tile_size + (i * kVectors + v) * lanes);
+        hn::Store(sums[i][v], d, products + sample * vectors.stride + (i * kVectors + v) * lanes);
       }
     }
   }
-  for (int i = 0; i < count; ++i) {
-    MODLAB_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      const std::ptrdiff_t at = tile.place(inputs[i] - inputs[0], v);
-      const int first_unit = unit + v * lanes;
-      const auto start = a.add ? hn::Load(d, a.gradients + at) : alpha_of(a.slope, first_unit, a.weights.units);
-      const auto gradient =
-          logit_gradient<T>(a.slope, generator, later_places(places[v], inputs[i]), hn::Load(d, a.slope.logits + at),
-                            hn::Load(d, a.weights.values + at), products + (i * kVectors + v) * lanes, tile_size,
-                            a.blocks.samples, start, far);
-      hn::Store(gradient, d, a.gradients + at);
-      if (a.weight_sums != nullptr) {
-        add_kept(a.weights, a.blocks.samples, products + (i * kVectors + v) * lanes, tile_size, at, a.weight_sums);
-      }
+  logit_gradients(a.slope, schedule, a.weights.values, a.blocks.samples, vectors, count * kVectors, a.gradients);
+  if (a.weight_sums != nullptr) {
+    for (int index = 0; index < count * kVectors; ++index) {
+      add_kept(a.weights, a.blocks.samples, vectors.products(index), vectors.stride, vectors.at(index), a.weight_sums);
     }
   }
 }
 
 template <typename T, int kVectors>
-HWY_INLINE void gradient_of_units(const solo::MaskedGradient<T>& a, const LaneThreefry& generator, int unit) {
+HWY_INLINE void weight_gradients_of_units(const solo::MaskedGradient<T>& a, int unit) {
+  for (int input = 0; input < a.weights.inputs; input += kMaskTile) {
+    weight_gradient_tile<T, kVectors>(a, input, unit);
+  }
+}
+
+// Whether some of the logits from an input to a vector of units are so near that a gradient must be computed.
+template <typename T>
+HWY_INLINE bool is_near(const solo::MaskedGradient<T>& a, Vector<T> far, std::ptrdiff_t at) {
+  const Tag<T> d;
+  const auto logit = hn::Load(d, a.slope.logits + at);
+  // Far up, a weight is kept, and has a gradient where that is asked for.
+  return !hn::AllFalse(d, hn::Lt(a.weight_sums == nullptr ? hn::Abs(logit) : hn::Neg(logit), far));
+}
+
+// Inputs with a near logit are gathered into tiles; the gradients of others are what they begin with.
+template <typename T, int kVectors>
+HWY_INLINE void logit_gradients_of_units(const solo::MaskedGradient<T>& a, const LaneSchedule& schedule, int unit) {
   const Tag<T> d;
   const auto lanes = static_cast<int>(hn::Lanes(d));
   const int inputs = a.weights.inputs;
-  if (a.slope.logits == nullptr) {
-    for (int input = 0; input < inputs; input += kMaskTile) {
-      weight_gradient_tile<T, kVectors>(a, input, unit);
-    }
-    return;
-  }
   alignas(64) T products[static_cast<std::size_t>(solo::kMostSamples) * kMaskTile * kVectors * hn::MaxLanes(Tag<T>())];
   FloatWords places[kVectors];
-  Vector<T> alpha[kVectors];
-  const auto far = far_logit(a.slope);
+  const auto far = hn::Set(d, far_logit(a.slope));
   MODLAB_UNROLL
   for (int v = 0; v < kVectors; ++v) {
     places[v] = places_of(unit + v * lanes, inputs);
-    alpha[v] = alpha_of(a.slope, unit + v * lanes, a.weights.units);
   }
-  // Inputs with a near logit are gathered into tiles; the gradients of others are what they begin with.
   std::int32_t near[kMaskTile];
   int count = 0;
   const GradientTile<T> first(a, 0, unit);
   for (int input = 0; input < inputs; ++input) {
-    bool is_near = false;
+    bool any = false;
     MODLAB_UNROLL
     for (int v = 0; v < kVectors; ++v) {
-      const auto logit = hn::Load(d, a.slope.logits + first.place(input, v));
-      // Far up, a weight is kept, and has a gradient where that is asked for.
-      is_near |= !hn::AllFalse(d, hn::Lt(a.weight_sums == nullptr ? hn::Abs(logit) : hn::Neg(logit), far));
+      any |= is_near(a, far, first.place(input, v));
     }
-    if (is_near) {
+    if (any) {
       near[count++] = input;
+      // The hardware does not foresee which of the weights and gradients a tile will need.
+      MODLAB_UNROLL
+      for (int v = 0; v < kVectors; ++v) {
+        hwy::Prefetch(a.weights.values + first.place(input, v));
+        hwy::Prefetch(a.gradients + first.place(input, v));
+      }
     } else if (!a.add) {
       MODLAB_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        hn::Store(alpha[v], d, a.gradients + first.place(input, v));
+        const std::ptrdiff_t at = first.place(input, v);
+        hn::Store(penalty_of_units(a.slope, a.slope.logits + at, unit + v * lanes, a.weights.units), d,
+                  a.gradients + at);
       }
     }
     if (count == kMaskTile || (count > 0 && input + 1 == inputs)) {
       std::fill(near + count, near + kMaskTile, near[count - 1]);
-      logit_gradient_tile<T, kVectors>(a, generator, places, far, near, count, unit, products);
+      logit_gradient_tile<T, kVectors>(a, schedule, places, near, count, unit, products);
       count = 0;
     }
+  }
+}
+
+// Of two vectors of units: together, which shares the inputs, unless their near logits seldom come from the same ones.
+template <typename T>
+HWY_INLINE void logit_gradients_of_two(const solo::MaskedGradient<T>& a, const LaneSchedule& schedule, int unit) {
+  const auto lanes = static_cast<int>(hn::Lanes(Tag<T>()));
+  const auto far = hn::Set(Tag<T>(), far_logit(a.slope));
+  const GradientTile<T> first(a, 0, unit);
+  constexpr int kLookAt = 8;  // an input in so many, which is enough to choose by
+  int vectors = 0;
+  int pairs = 0;
+  for (int input = 0; input < a.weights.inputs; input += kLookAt) {
+    const int one = is_near(a, far, first.place(input, 0)) ? 1 : 0;
+    const int other = is_near(a, far, first.place(input, 1)) ? 1 : 0;
+    vectors += one + other;
+    pairs += one | other;
+  }
+  constexpr int kPairShare = 4;  // a vector by itself takes up to a quarter longer
+  if (vectors + vectors / kPairShare < 2 * pairs) {
+    logit_gradients_of_units<T, 1>(a, schedule, unit);
+    logit_gradients_of_units<T, 1>(a, schedule, unit + lanes);
+  } else {
+    logit_gradients_of_units<T, 2>(a, schedule, unit);
   }
 }
 
 template <typename T>
 void masked_gradient(const solo::MaskedGradient<T>& a) {
   const auto lanes = static_cast<int>(hn::Lanes(Tag<T>()));
-  const LaneThreefry generator = generator_of(a.slope.noise.key);
+  const LaneSchedule schedule(a.slope.noise.key);
+  const bool of_weights = a.slope.logits == nullptr;
   const int last = a.last_panel * solo::kUnitPad;
   int unit = a.first_panel * solo::kUnitPad;
   for (; unit + 2 * lanes <= last; unit += 2 * lanes) {
-    gradient_of_units<T, 2>(a, generator, unit);
+    of_weights ? weight_gradients_of_units<T, 2>(a, unit) : logit_gradients_of_two(a, schedule, unit);
   }
   if (unit < last) {
-    gradient_of_units<T, 1>(a, generator, unit);
+    of_weights ? weight_gradients_of_units<T, 1>(a, unit) : logit_gradients_of_units<T, 1>(a, schedule, unit);
   }
 }
+
+// The vectors of logits of the weights from some inputs to a vector of units.
+template <typename T>
+struct InputVectors {
+  const solo::OneHotGradient<T>& a;
+  FloatWords unit_places;
+  std::ptrdiff_t first_at;  // of the first input
+  int unit;
+  const T* first_products;
+  std::ptrdiff_t stride;
+
+  HWY_INLINE std::ptrdiff_t at(int index) const {
+    return first_at + static_cast<std::ptrdiff_t>(index) * solo::kUnitPad;
+  }
+  HWY_INLINE FloatWords places(int index) const { return later_places(unit_places, index); }
+  HWY_INLINE const T* products(int index) const {
+    return first_products + static_cast<std::ptrdiff_t>(index) * solo::kUnitPad;
+  }
+  HWY_INLINE Vector<T> start(int index) const {
+    const Tag<T> d;
+    return a.add ? hn::Load(d, a.gradients + at(index))
+                 : penalty_of_units(a.slope, a.slope.logits + at(index), unit, a.weights.units);
+  }
+};
 
 template <typename T>
 void one_hot_gradient(const solo::OneHotGradient<T>& a) {
   const Tag<T> d;
   const auto lanes = static_cast<int>(hn::Lanes(d));
   constexpr int kPad = solo::kUnitPad;
-  const LaneThreefry generator = generator_of(a.slope.noise.key);
-  const auto far = far_logit(a.slope);
+  const LaneSchedule schedule(a.slope.noise.key);
   const int inputs = a.weights.inputs;
   const int width = a.blocks.width;
   const bool of_weights = a.slope.logits == nullptr;
@@ -279,18 +360,10 @@ void one_hot_gradient(const solo::OneHotGradient<T>& a) {
     for (int lane = 0; lane < kPad; lane += lanes) {
       const int unit = panel * kPad + lane;
       const FloatWords places = places_of(unit, inputs);
-      for (int input = 0; input < inputs; ++input) {
-        const std::ptrdiff_t at = panel_at + static_cast<std::ptrdiff_t>(input) * kPad + lane;
-        const auto start = a.add ? hn::Load(d, a.gradients + at) : alpha_of(a.slope, unit, a.weights.units);
-        hn::Store(logit_gradient<T>(a.slope, generator, later_places(places, input), hn::Load(d, a.slope.logits + at),
-                                    hn::Load(d, a.weights.values + at),
-                                    a.room + static_cast<std::ptrdiff_t>(input) * kPad + lane, stride, a.blocks.samples,
-                                    start, far),
-                  d, a.gradients + at);
-        if (a.weight_sums != nullptr) {
-          add_kept(a.weights, a.blocks.samples, a.room + static_cast<std::ptrdiff_t>(input) * kPad + lane, stride, at,
-                   a.weight_sums);
-        }
+      const InputVectors<T> vectors{a, places, panel_at + lane, unit, a.room + lane, stride};
+      logit_gradients(a.slope, schedule, a.weights.values, a.blocks.samples, vectors, inputs, a.gradients);
+      for (int input = 0; input < inputs && a.weight_sums != nullptr; ++input) {
+        add_kept(a.weights, a.blocks.samples, vectors.products(input), stride, vectors.at(input), a.weight_sums);
       }
     }
   }

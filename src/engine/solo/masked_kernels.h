@@ -118,7 +118,8 @@ struct MaskSlope {
   MaskNoise noise = {};
   bool deterministic = false;
   T inverse_tau = 1;
-  T alpha = 0;  // what a logit's gradient begins with
+  T alpha = 0;            // what a logit's gradient begins with: of alpha times the sum of the logits,
+  bool of_count = false;  // or of the expected number of kept weights
 };
 // dW = x' dy, or for logits the sum over samples k of (x' dy)_k * w * s_k (1 - s_k) / tau and alpha; of some panels.
 template <typename T>
