@@ -16,7 +16,7 @@ std::filesystem::path own_file() {
   std::error_code error;
   Dl_info info{};
   if (::dladdr(reinterpret_cast<void*>(&own_file), &info) != 0 && info.dli_fname != nullptr) {
-    const std::filesystem::path path = std::filesystem::canonical(info.dli_fname, error);
+    std::filesystem::path path = std::filesystem::canonical(info.dli_fname, error);
     if (!error) {
       return path;
     }
@@ -29,7 +29,7 @@ std::string path_of_companion(const char* library) {
   constexpr int kFolders = 3;
   std::error_code error;
   std::filesystem::path folder = own_file().parent_path();
-  const std::string beside = (folder / library).string();
+  std::string beside = (folder / library).string();
   for (int above = 0; above < kFolders; ++above, folder = folder.parent_path()) {
     if (std::filesystem::exists(folder / library, error)) {
       return (folder / library).string();

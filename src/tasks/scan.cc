@@ -101,7 +101,7 @@ ScanSets by_phrase(const Tokens& phrase) {
     const Tokens& words = commands[index].words;
     if (words == phrase) {
       bare = index;
-    } else if (!std::ranges::search(words, phrase).empty()) {
+    } else if (std::search(words.begin(), words.end(), phrase.begin(), phrase.end()) != words.end()) {
       sets.test.push_back(index);
     } else {
       sets.train.push_back(index);

@@ -27,8 +27,8 @@ RuleSpec rule_spec(const Values& values) {
 // One network after the other on every thread: with batches of hundreds a core is busy with one.
 class RulesWork : public Work {
  public:
-  RulesWork(std::span<const Run> runs, const Resources& resources, const Wanted& wanted)
-      : runs_(runs), resources_(resources), wanted_(wanted) {
+  RulesWork(std::span<const Run> runs, Resources resources, const Wanted& wanted)
+      : runs_(runs), resources_(std::move(resources)), wanted_(wanted) {
     for (const Run& run : runs) {
       specs_.push_back(rule_spec(run.values));
       steps_ += specs_.back().iterations;

@@ -24,8 +24,8 @@ using methods::SculptRun;
 // Runs that differ only in how modules are looked for share one training and pruning.
 class SculptWork : public Work {
  public:
-  SculptWork(const Experiment& kind, std::span<const Run> runs, const Resources& resources)
-      : runs_(runs), resources_(resources) {
+  SculptWork(const Experiment& kind, std::span<const Run> runs, Resources resources)
+      : runs_(runs), resources_(std::move(resources)) {
     std::unordered_map<std::uint64_t, std::size_t> known;
     for (std::size_t run = 0; run < runs.size(); ++run) {
       const auto [found, is_new] = known.emplace(kind.share_key(runs[run]), trials_.size());

@@ -71,10 +71,9 @@ void add_where_they_go(const std::vector<std::string>& names, const ClassTable& 
 }  // namespace
 
 std::vector<Measure> class_measures() {
-  const std::pair<double, double> percent{0, 100};
   std::vector<Measure> list;
-  const auto add = [&](std::string name, std::string label, std::optional<std::pair<double, double>> domain = {}) {
-    list.push_back({std::move(name), std::move(label), "%", false, domain, true, ""});
+  const auto add = [&](std::string name, std::string label) {
+    list.push_back({std::move(name), std::move(label), "%", false, std::nullopt, true, ""});
   };
   const auto add_all = [&](const std::string& name, const std::string& label) {
     add(name, label + ", mean over classes");

@@ -50,7 +50,7 @@ modlab::models::ColourScale measured_scale(const ColourSamples& samples) {
       const std::uint8_t* pixels = samples.pixels.data() + image * samples.image_bytes() + colour * plane;
       std::for_each_n(pixels, plane, [&](std::uint8_t shade) { ++counts[shade]; });
     }
-    const double all = static_cast<double>(samples.learned * plane);
+    const auto all = static_cast<double>(samples.learned * plane);
     double mean = 0;
     double square = 0;
     for (std::size_t shade = 0; shade < counts.size(); ++shade) {

@@ -40,7 +40,7 @@ models::ScriptFile checked_script(const std::string& path) {
 }
 
 std::unique_ptr<models::ScriptedNetwork> open_for_task(const models::ScriptFile& file,
-                                                       std::shared_ptr<const models::GivenSamples> samples,
+                                                       const std::shared_ptr<const models::GivenSamples>& samples,
                                                        const std::vector<std::size_t>& answers, const std::string& task,
                                                        int threads) {
   try {

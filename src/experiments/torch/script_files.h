@@ -23,7 +23,7 @@ models::ScriptFile checked_script(const std::string& path);
 // The network on samples of a task. Throws FormatError that says, where the two do not fit, what a network is given and
 // what it is to say: `answers` is the shape of that for one sample.
 std::unique_ptr<models::ScriptedNetwork> open_for_task(const models::ScriptFile& file,
-                                                       std::shared_ptr<const models::GivenSamples> samples,
+                                                       const std::shared_ptr<const models::GivenSamples>& samples,
                                                        const std::vector<std::size_t>& answers, const std::string& task,
                                                        int threads);
 

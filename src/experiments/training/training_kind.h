@@ -175,8 +175,8 @@ class TrainingWork : public Work {
   using Kind = TrainingKind<Spec>;
   using Group = typename Kind::Group;
 
-  TrainingWork(const Kind& kind, std::span<const Run> runs, const Resources& resources, const Wanted& wanted)
-      : kind_(kind), runs_(runs), resources_(resources), wanted_(wanted) {
+  TrainingWork(const Kind& kind, std::span<const Run> runs, Resources resources, const Wanted& wanted)
+      : kind_(kind), runs_(runs), resources_(std::move(resources)), wanted_(wanted) {
     std::map<const Values::Row*, std::size_t> group_of_row;
     std::map<std::string, std::size_t> group_of_key;
     for (std::uint32_t at = 0; at < runs.size(); ++at) {

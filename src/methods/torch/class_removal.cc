@@ -167,10 +167,11 @@ std::vector<double> gradient_cosines(models::TorchNetwork& network, std::span<co
                                      std::span<const std::uint32_t> rows) {
   const std::vector<double> whole = whole_gradient(network, {weights.begin(), weights.end()}, rows);
   std::vector<std::size_t> begins = layer_begins(mask);
+  std::ranges::reverse(begins);
   std::vector<double> cosines;
-  for (auto begin = begins.rbegin(); begin != begins.rend(); ++begin) {
+  for (const std::size_t begin : begins) {
     const std::vector<double> here =
-        whole_gradient(network, masked_weights(masked, with_whole_tensors(mask, 0, *begin), weights), rows);
+        whole_gradient(network, masked_weights(masked, with_whole_tensors(mask, 0, begin), weights), rows);
     double product = 0;
     double whole_square = 0;
     double here_square = 0;

@@ -4,9 +4,8 @@
 
 namespace modlab::studies {
 
-Crew::Crew(const experiments::Resources& resources, const experiments::Wanted& wanted, Next next,
-           experiments::Sink sink)
-    : resources_(resources), wanted_(wanted), next_(std::move(next)), sink_(std::move(sink)) {
+Crew::Crew(experiments::Resources resources, const experiments::Wanted& wanted, Next next, experiments::Sink sink)
+    : resources_(std::move(resources)), wanted_(wanted), next_(std::move(next)), sink_(std::move(sink)) {
   const int threads = std::exchange(resources_.threads, 1);
   working_ = threads;
   for (int thread = 0; thread < threads; ++thread) {

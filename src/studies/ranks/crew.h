@@ -19,7 +19,7 @@ class Crew {
   using Next = std::function<std::vector<experiments::Run>()>;
 
   // `resources` say how many threads.
-  Crew(const experiments::Resources& resources, const experiments::Wanted& wanted, Next next, experiments::Sink sink);
+  Crew(experiments::Resources resources, const experiments::Wanted& wanted, Next next, experiments::Sink sink);
   ~Crew();  // stops what is not done; whoever waits in `next` must have been let go
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
