@@ -177,32 +177,35 @@ std::string result_table(const Findings& findings, const experiments::Experiment
     }
     return least;
   };
+  const auto cell_text = [&](const std::string& row, const std::string& column) -> std::string {
+    const auto found = cells.find(tasks_are_rows ? std::pair(column, row) : std::pair(row, column));
+    const studies::UnitValues values =
+        found == cells.end() ? studies::UnitValues() : studies::unit_values(found->second, headline);
+    if (values.empty()) {
+      return "-";
+    }
+    const measures::MeanWithErrors mean = studies::combine_units(values);
+    const auto number = [&](double value) { return fmt::format(fmt::runtime(is_share ? "{:.1f}" : "{:.3g}"), value); };
+    // One run alone says nothing about chance.
+    return number(mean.mean) + (std::isnan(mean.error_within) ? "" : " ± " + number(mean.error_within));
+  };
   const std::size_t first_width = widest(rows, 6);
-  const std::size_t width = widest(columns, 12);
+  std::vector<std::size_t> widths;
   std::string text =
       fmt::format("{}{}\n{:<{}}", kind.table_title(),
                   restarts == 0 ? "" : fmt::format("; the best of {} by validation", restarts), "", first_width);
   for (const std::string& column : columns) {
-    text += fmt::format("  {:>{}}", column, width);
+    std::vector<std::string> shown = {column};
+    std::ranges::transform(rows, std::back_inserter(shown),
+                           [&](const std::string& row) { return cell_text(row, column); });
+    widths.push_back(widest(shown, 12));
+    text += fmt::format("  {:>{}}", column, widths.back());
   }
   text += "\n";
   for (const std::string& row : rows) {
     text += fmt::format("{:<{}}", row, first_width);
-    for (const std::string& column : columns) {
-      const auto found = cells.find(tasks_are_rows ? std::pair(column, row) : std::pair(row, column));
-      const studies::UnitValues values =
-          found == cells.end() ? studies::UnitValues() : studies::unit_values(found->second, headline);
-      if (values.empty()) {
-        text += fmt::format("  {:>{}}", "-", width);
-        continue;
-      }
-      const measures::MeanWithErrors mean = studies::combine_units(values);
-      // One run alone says nothing about chance.
-      const auto number = [&](double value) {
-        return fmt::format(fmt::runtime(is_share ? "{:.1f}" : "{:.3g}"), value);
-      };
-      const std::string error = std::isnan(mean.error_within) ? "" : " ± " + number(mean.error_within);
-      text += fmt::format("  {:>{}}", number(mean.mean) + error, width);
+    for (std::size_t column = 0; column < columns.size(); ++column) {
+      text += fmt::format("  {:>{}}", cell_text(row, columns[column]), widths[column]);
     }
     text += "\n";
   }
