@@ -67,7 +67,8 @@ void print_mask_help(const Arguments& arguments) {
       "that keeps what the target needs. What two masks share is reused, what they do not share is specialised: "
       "beside\n"
       "it stands what random masks that keep as much would share.\n\n{}\nOutput\n{}",
-      describe_settings(arguments, arguments.text("help") == "all"), describe_options(own_mask_options()));
+      describe_settings(arguments, arguments.text("help") == "all", methods::kMaskedModel),
+      describe_options(own_mask_options()));
 }
 
 // Saved as ID.network.safetensors and so on, with the run itself in ID.json.
@@ -77,7 +78,7 @@ void save_network(const std::string& folder, const nlohmann::ordered_json& run,
   const std::string id = run.at("id").get<std::string>();
   for (const auto& [name, bytes] : blobs) {
     if (name.starts_with("file.")) {
-      io::write_file(folder + "/" + id + name.substr(kFile.size()), bytes);
+      io::write_file(fmt::format("{}/{}{}", folder, id, name.substr(kFile.size())), bytes);
     }
   }
   // The last: where it is, all are.
@@ -274,11 +275,11 @@ std::vector<std::string> in_words_of_masks(std::span<const std::string> words) {
 
 }  // namespace
 
-int run_mask(std::span<const std::string> given) {
-  const std::vector<std::string> words = in_words_of_masks(given);
+int run_mask(std::span<const std::string> words) {
+  const std::vector<std::string> said = in_words_of_masks(words);
   std::vector<Option> options = setting_options();
   options.insert(options.end(), own_mask_options().begin(), own_mask_options().end());
-  const Arguments arguments(words, options);
+  const Arguments arguments(said, options);
   if (arguments.has("help")) {
     print_mask_help(arguments);
     return 0;

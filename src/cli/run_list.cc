@@ -20,23 +20,12 @@ using studies::Choices;
 
 Option option_of(const Setting& setting) { return {setting.name, Arity::kMany, setting.value, setting.help, {}}; }
 
-// With what docs/settings.md says of it too: its default, and the models that have it.
-Option explained_option(const experiments::Experiment& kind, const Setting& setting) {
+// With what docs/settings.md says of it too: its default, and the models that have it where a verb has several.
+Option explained_option(const experiments::Experiment& kind, const Setting& setting, const std::string& model = "") {
   Option option = option_of(setting);
   option.help += fmt::format(" (default {}{})", experiments::default_text(kind, setting),
-                             setting.of == "all" ? "" : "; " + setting.of);
+                             setting.of == "all" || setting.of == model ? "" : "; " + setting.of);
   return option;
-}
-
-// All that a run of the kind may have.
-std::vector<Option> explained_options(const experiments::Experiment& kind) {
-  std::vector<Option> options;
-  for (const Setting& setting : kind.settings()) {
-    if (setting.role != Setting::Role::kFact) {
-      options.push_back(explained_option(kind, setting));
-    }
-  }
-  return options;
 }
 
 std::vector<Choices> choices_from(const Arguments& arguments) {
@@ -109,30 +98,46 @@ std::vector<Option> setting_options() {
   return options;
 }
 
-std::string describe_settings(const Arguments& arguments, bool all) {
-  std::string text;
+std::string describe_settings(const Arguments& arguments, bool all, const std::string& model) {
+  const auto is_shown = [&](const Setting& setting) {
+    return setting.role != Setting::Role::kFact && (model.empty() || setting.role != Setting::Role::kModel);
+  };
   if (!all) {
-    const settings::Given given = chosen_kind(arguments);
+    settings::Given given = chosen_kind(arguments);
     const auto task = given.find("task");
     const experiments::Experiment* owner = task == given.end() ? nullptr : experiments::owner_of(task->second);
+    std::vector<Option> options;
     if (owner != nullptr && !given.contains("model")) {
-      return section(owner->title(), explained_options(*owner));  // for any of its models
+      for (const Setting& setting : owner->settings()) {  // for any of its models
+        if (is_shown(setting)) {
+          options.push_back(explained_option(*owner, setting, model));
+        }
+      }
+      return section(owner->title(), options);
+    }
+    if (!model.empty()) {
+      given["model"] = model;
     }
     const experiments::Experiment& kind = experiments::kind_for(given);
-    std::vector<Option> options;
     for (const Setting* setting : kind.settings_for(given)) {
-      options.push_back(explained_option(kind, *setting));
+      if (is_shown(*setting)) {
+        options.push_back(explained_option(kind, *setting, model));
+      }
     }
     return section(kind.title(), options);
   }
+  std::string text;
   // What a kind has as one before it has it need not be said again.
   std::set<std::pair<std::string, std::string>> said;
   for (const experiments::Experiment* kind : experiments::all()) {
+    if (!model.empty() && !kind->has_model(model)) {
+      continue;
+    }
     std::vector<Option> options;
     for (const Setting& setting : kind->settings()) {
-      if (setting.role != Setting::Role::kFact &&
+      if (is_shown(setting) &&
           said.emplace(setting.name + setting.help + setting.of, experiments::default_text(*kind, setting)).second) {
-        options.push_back(explained_option(*kind, setting));
+        options.push_back(explained_option(*kind, setting, model));
       }
     }
     text += section(kind->title(), options);

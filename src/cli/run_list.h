@@ -11,8 +11,9 @@ namespace modlab::cli {
 // Every setting that some kind of run has, as options.
 std::vector<Option> setting_options();
 
-// Settings for help, a kind's own together: those that runs of the task and model at hand have, or all.
-std::string describe_settings(const Arguments& arguments, bool all);
+// Settings for help, a kind's own together: those that runs of the task and model at hand have, or all. Where a verb
+// has a model of its own, those of its kinds alone, and nothing of the model.
+std::string describe_settings(const Arguments& arguments, bool all, const std::string& model = "");
 // Those of one kind, but for its model.
 std::string describe_settings(const experiments::Experiment& kind);
 

@@ -18,7 +18,7 @@ std::string row_text(const Setting& setting, const std::string& shown) {
 std::string default_text(const Experiment& kind, const Setting& setting) {
   const nlohmann::json value = kind.defaults().at(setting.name);
   const std::string text = settings::setting_text(value);
-  const bool is_open = text.empty() || (setting.is_size && text == "0");
+  const bool is_open = value.is_null() || text.empty() || (setting.is_size && text == "0");
   return is_open || (value.is_number() && value == 0 && setting.is_named) ? "from the task" : text;
 }
 

@@ -118,6 +118,21 @@ TEST_F(Help, SaysWhatTheDocsSay) {
   EXPECT_GT(rows, 60);
 }
 
+TEST_F(Help, OfMasksSaysWhatMasksHave) {
+  for (const char* words : {"mask --help", "mask --task depth2 --help", "mask --network modular --help",
+                            "mask --task add-mul --help", "mask --task permuted-mnist --help"}) {
+    const std::string text = output(words_of(words));
+    for (const char* name : {"--network", "--beta", "--mask-steps", "--samples", "--exclude"}) {
+      EXPECT_NE(text.find(name), std::string::npos) << words << name;
+    }
+    EXPECT_EQ(text.find("--model NAME"), std::string::npos) << words;
+  }
+  EXPECT_NE(output(words_of("mask --help")).find("--targets"), std::string::npos);
+  const std::string all = output(words_of("mask --help all"));
+  EXPECT_NE(all.find("--prefer-old"), std::string::npos);
+  EXPECT_EQ(all.find("--edge-steps"), std::string::npos) << "which is of sculpting";
+}
+
 TEST_F(Help, DocsListAllPages) {
   const auto text_of = [](const std::filesystem::path& file) {
     return (std::ostringstream() << std::ifstream(file).rdbuf()).str();
