@@ -21,9 +21,9 @@ double MaskOverlap::of_smaller(double common) const {
   return is_empty() ? 0 : common / static_cast<double>(std::min(first, second));
 }
 
-MaskOverlap overlap_of(std::span<const std::uint8_t> first, std::span<const std::uint8_t> second) {
+MaskOverlap overlap_of(std::span<const std::uint8_t> first, std::span<const std::uint8_t> second, std::size_t weights) {
   MaskOverlap overlap;
-  overlap.weights = first.size();
+  overlap.weights = weights;
   for (std::size_t weight = 0; weight < first.size(); ++weight) {
     overlap.first += first[weight];
     overlap.second += second[weight];
@@ -34,6 +34,18 @@ MaskOverlap overlap_of(std::span<const std::uint8_t> first, std::span<const std:
         static_cast<double>(overlap.first) * static_cast<double>(overlap.second) / static_cast<double>(overlap.weights);
   }
   return overlap;
+}
+
+MaskOverlap overlap_of(const models::MaskTensor& first, const models::MaskTensor& second) {
+  return overlap_of(first.kept, second.kept, std::max(first.present(), second.present()));
+}
+
+MaskOverlap overlap_of(const models::WeightMask& first, const models::WeightMask& second) {
+  MaskOverlap all;
+  for (std::size_t tensor = 0; tensor < first.tensors.size(); ++tensor) {
+    all += overlap_of(first.tensors[tensor], second.tensors[tensor]);
+  }
+  return all;
 }
 
 }  // namespace modlab::measures

@@ -3,13 +3,15 @@
 #include <cstdint>
 #include <span>
 
+#include "models/weight_mask.h"
+
 namespace modlab::measures {
 
 // What two masks over the same weights have in common; sums of these over tensors are the overlap of all of them.
 struct MaskOverlap {
-  std::size_t weights = 0;
-  std::size_t first = 0;   // kept by the one
-  std::size_t second = 0;  // kept by the other
+  std::size_t weights = 0;  // that could be kept
+  std::size_t first = 0;    // kept by the one
+  std::size_t second = 0;   // kept by the other
   std::size_t both = 0;
   // What two random masks that keep as many of each tensor would both keep, on average.
   double both_by_chance = 0;
@@ -34,7 +36,10 @@ struct MaskOverlap {
   double of_smaller(double common) const;
 };
 
-// Of one tensor; both have as many weights.
-MaskOverlap overlap_of(std::span<const std::uint8_t> first, std::span<const std::uint8_t> second);
+// Of one tensor; both masks keep some of `weights`.
+MaskOverlap overlap_of(std::span<const std::uint8_t> first, std::span<const std::uint8_t> second, std::size_t weights);
+// Of one tensor of one network, and of all of its tensors together; both masks have the same ones.
+MaskOverlap overlap_of(const models::MaskTensor& first, const models::MaskTensor& second);
+MaskOverlap overlap_of(const models::WeightMask& first, const models::WeightMask& second);
 
 }  // namespace modlab::measures

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "core/errors.h"
 #include "core/text.h"
@@ -16,13 +17,13 @@ namespace {
 
 constexpr std::size_t kMaxFileBytes = std::size_t{1} << 31U;
 
-std::vector<io::NamedTensor> tensors_of(const std::string& bytes, const std::string& path) {
+io::TensorFile tensors_of(const std::string& bytes, const std::string& path) {
   if (io::is_zip(bytes)) {
     io::refuse_pickle(bytes, path);
-    return io::decode_npz(bytes, path);
+    return {io::decode_npz(bytes, path), {}};
   }
   if (io::is_safetensors(bytes, path)) {
-    return io::decode_safetensors(bytes, path).tensors;
+    return io::decode_safetensors(bytes, path);
   }
   io::refuse_pickle(bytes, path);
   throw FormatError(path + ": is no mask; safetensors and npz files are read");
@@ -47,6 +48,26 @@ MaskTensor mask_of(const io::NamedTensor& tensor, const std::string& path, Keepi
   return mask;
 }
 
+// What a file of ours says of the network that it masks.
+void read_network(const std::map<std::string, std::string>& metadata, const std::string& path, WeightMask& mask) {
+  const auto network = metadata.find(kMaskedNetworkKey);
+  const auto counts = metadata.find(kAbsentKey);
+  if (network == metadata.end() || counts == metadata.end()) {
+    return;
+  }
+  const auto absent = nlohmann::json::parse(counts->second, nullptr, false);
+  for (MaskTensor& tensor : mask.tensors) {
+    const auto found = absent.is_object() ? absent.find(tensor.name) : absent.end();
+    const auto kept = static_cast<std::size_t>(std::ranges::count(tensor.kept, 1));
+    if (found == absent.end() || !found->is_number_unsigned() ||
+        found->get<std::uint64_t>() > tensor.kept.size() - kept) {
+      throw FormatError(fmt::format("{}: its {} does not fit tensor {}", path, kAbsentKey, on_one_line(tensor.name)));
+    }
+    tensor.absent = found->get<std::size_t>();
+  }
+  mask.network = network->second;
+}
+
 }  // namespace
 
 const MaskTensor* WeightMask::find(const std::string& tensor) const {
@@ -56,7 +77,8 @@ const MaskTensor* WeightMask::find(const std::string& tensor) const {
 
 WeightMask decode_weight_mask(const std::string& bytes, const std::string& path, Keeping keeping) {
   WeightMask mask{path, {}};
-  for (const io::NamedTensor& tensor : tensors_of(bytes, path)) {
+  const io::TensorFile file = tensors_of(bytes, path);
+  for (const io::NamedTensor& tensor : file.tensors) {
     if (mask.find(tensor.name) != nullptr) {
       throw FormatError(fmt::format("{}: has tensor {} twice", path, on_one_line(tensor.name)));
     }
@@ -66,6 +88,9 @@ WeightMask decode_weight_mask(const std::string& bytes, const std::string& path,
       std::ranges::any_of(mask.tensors, [](const MaskTensor& tensor) { return !tensor.kept.empty(); });
   if (!says_something) {
     throw FormatError(path + ": has no numbers");
+  }
+  if (keeping == Keeping::kOne) {
+    read_network(file.metadata, path, mask);
   }
   return mask;
 }

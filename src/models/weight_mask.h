@@ -11,14 +11,23 @@ struct MaskTensor {
   std::string name;
   std::vector<std::size_t> shape;
   std::vector<std::uint8_t> kept;  // 1 or 0
+  // Weights that are zero in the network itself, as in a sparse or pruned one: no mask keeps them.
+  std::size_t absent = 0;
+
+  std::size_t present() const { return kept.size() - absent; }
 };
 
 struct WeightMask {
   std::string name;
   std::vector<MaskTensor> tensors;
+  std::string network = {};  // what it is a mask of, in a word that no other network has; empty: nobody says
 
   const MaskTensor* find(const std::string& tensor) const;
 };
+
+// Metadata of safetensors: the mask's network, and how many weights of each tensor are zero in it.
+inline constexpr auto kMaskedNetworkKey = "modlab.network";
+inline constexpr auto kAbsentKey = "modlab.absent";
 
 // What the numbers of a file say of their weights.
 enum class Keeping {

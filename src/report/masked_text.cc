@@ -160,7 +160,8 @@ class MaskedText {
     }
     const auto add_rows = [&](const char* unmasked, const char* under_mask, const char* without_mask) {
       const ordered_json tests = first_.value(unmasked, ordered_json::object());
-      for (const auto& [target, percent] : tests.items()) {
+      for (const auto& test : tests.items()) {
+        const std::string& target = test.key();
         std::vector<std::string>& row = rows.emplace_back();
         row.push_back(on_one_line(target));
         row.push_back(of_all([&](const ordered_json& network) { return at(at(&network, unmasked), target); }).text(1));
@@ -192,10 +193,19 @@ class MaskedText {
         rows[0].push_back("live");
       }
     }
-    for (const auto& [tensor, weights] : first_.at("stages").at(0).at("weights").items()) {
+    for (const auto& item : first_.at("stages").at(0).at("weights").items()) {
+      const std::string& tensor = item.key();
+      const ordered_json& weights = item.value();
       std::vector<std::string>& row = rows.emplace_back();
       row.push_back(on_one_line(tensor));
-      row.push_back(std::to_string(weights.get<long long>()));
+      // Sparse networks need not have as many each.
+      const bool is_same = std::ranges::all_of(networks_, [&](const ordered_json& network) {
+        return *at(at(stage_of(network, 0), "weights"), tensor) == weights;
+      });
+      row.push_back(is_same ? std::to_string(weights.get<long long>())
+                            : of_all([&](const ordered_json& network) {
+                                return at(at(stage_of(network, 0), "weights"), tensor);
+                              }).text(0));
       for (std::size_t stage = 0; stage < shown; ++stage) {
         for (const char* which : {"kept", "live"}) {
           if (first_.at("stages").at(stage).contains(which)) {
@@ -218,7 +228,8 @@ class MaskedText {
       return;
     }
     std::vector<std::vector<std::string>> rows = {{"shared by two masks", "IoU", "by chance", "IoMin", "by chance"}};
-    for (const auto& [tensor, shares] : first_.at("sharing").items()) {
+    for (const auto& item : first_.at("sharing").items()) {
+      const std::string& tensor = item.key();
       std::vector<std::string>& row = rows.emplace_back();
       row.push_back(tensor == "all" ? "all of them" : on_one_line(tensor));
       for (const char* share : {"iou", "iou_chance", "iomin", "iomin_chance"}) {

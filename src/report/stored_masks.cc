@@ -276,7 +276,8 @@ class MaskReader {
       }
     }
     const auto most = static_cast<double>(experiments::kMostBlocks);
-    check_that(sides[0] * sides[1] == weights, "a picture has another number of weights");
+    check_that(sides[0] * sides[1] >= weights && sides[0] * sides[1] <= kMostWeights,
+               "a picture has another number of weights");
     check_that(is_exact() ? sides[2] == sides[0] && sides[3] == sides[1] : sides[2] <= most && sides[3] <= most,
                "a picture has too many cells");
     const std::string letters = text(tensor, "letters");

@@ -134,6 +134,37 @@ TEST_F(MaskVerb, WritesWhatOtherProgramsRead) {
   EXPECT_NEAR(overlap["pairs"][0]["iou"].get<double>(), run["sharing"]["all"]["iou"].get<double>(), 1e-12);
 }
 
+// A sparse network's masks can only keep the weights that it has: that is what chance is reckoned by, here and of the
+// files.
+TEST_F(MaskVerb, ChanceKnowsWhichWeightsAreThere) {
+  const nlohmann::json run = masked(
+      "mask --task depth1 --network sparse --density 0.3 --hidden 12 --epochs 50 --mask-steps 60 --beta 0.01 "
+      "--controls false --save out")[0];
+  std::size_t present = 0;
+  std::size_t first = 0;
+  std::size_t second = 0;
+  const nlohmann::json& tensors = run["pairs"][0]["tensors"];
+  for (const auto& [name, tensor] : tensors.items()) {
+    const std::size_t weights = run["stages"][1]["weights"][name];
+    present += weights;
+    first += run["stages"][1]["kept"][name].get<std::size_t>();
+    second += run["stages"][2]["kept"][name].get<std::size_t>();
+  }
+  const io::TensorFile network =
+      io::read_safetensors(folder_.file("out/" + run["id"].get<std::string>() + ".network.safetensors"));
+  std::size_t there = 0;
+  for (const io::NamedTensor& tensor : network.tensors) {
+    there += tensor.shape.size() == 2 ? tensor.values.size() - std::ranges::count(tensor.values, 0.0F) : 0;
+  }
+  EXPECT_EQ(present, there);
+  ASSERT_GT(first, 0U);
+  ASSERT_GT(second, 0U);
+  const std::string both = "out/" + run["id"].get<std::string>() + ".mask-y0.safetensors out/" +
+                           run["id"].get<std::string>() + ".mask-y1.safetensors";
+  const nlohmann::json pair = json_output("overlap " + both + " --json")["pairs"][0];
+  EXPECT_NEAR(pair["iou_chance"].get<double>(), run["sharing"]["all"]["iou_chance"].get<double>(), 1e-12);
+}
+
 TEST_F(MaskVerb, MasksArithmetic) {
   for (const char* network : {"--network fnn --hidden 16", "--network lstm --state 8 --layers 2"}) {
     const nlohmann::json run =

@@ -71,6 +71,20 @@ TEST_F(OverlapVerb, WeightsAndLogits) {
   EXPECT_NE(output(test::words_of("overlap --logits a.npz b.npz")).find("nothing is kept"), std::string::npos);
 }
 
+// Weights that a network lacks are no chance to miss, where both masks are of that network.
+TEST_F(OverlapVerb, FilesSayWhichNetworkTheyAreMasksOf) {
+  const auto write = [&](const std::string& name, std::vector<float> kept, const std::string& network) {
+    folder_.write(name, io::encode_safetensors({{{"w", {2, 4}, std::move(kept)}},
+                                                {{"modlab.network", network}, {"modlab.absent", R"({"w": 4})"}}}));
+  };
+  write("a.safetensors", {1, 1, 0, 0, 0, 0, 0, 0}, "one");
+  write("b.safetensors", {1, 0, 1, 0, 0, 0, 0, 0}, "one");
+  write("c.safetensors", {1, 0, 1, 0, 0, 0, 0, 0}, "other");
+  const nlohmann::json found = json_output("overlap a.safetensors b.safetensors c.safetensors --json");
+  EXPECT_NEAR(found["pairs"][0]["iou_chance"].get<double>(), 1.0 / 3, 1e-12) << "two of four";
+  EXPECT_NEAR(found["pairs"][1]["iou_chance"].get<double>(), 0.5 / 3.5, 1e-12) << "two of eight";
+}
+
 TEST_F(OverlapVerb, BadInput) {
   write_mask("a.npz", {1, 1, 0, 0}, {1, 0});
   write_mask("half.npz", {1, 0.5, 0, 0}, {1, 0});
@@ -82,6 +96,18 @@ TEST_F(OverlapVerb, BadInput) {
   folder_.write("empty.npz", io::encode_npz({{"layers.0.weight", {0, 2}, {}}}));
   folder_.write("text.txt", "1,0\n");
   folder_.write("cut.safetensors", "\x10");
+  const auto write_absent = [&](const std::string& name, const std::string& absent) {
+    const io::TensorFile file{{{"layers.0.weight", {2, 2}, {1, 1, 0, 0}}, {"layers.1.weight", {1, 2}, {1, 0}}},
+                              {{"modlab.network", "n"}, {"modlab.absent", absent}}};
+    folder_.write(name, io::encode_safetensors(file));
+  };
+  write_absent("many.safetensors", R"({"layers.0.weight": 3, "layers.1.weight": 0})");
+  write_absent("fewer.safetensors", R"({"layers.0.weight": 1})");
+  write_absent("odd.safetensors", R"({"layers.0.weight": -1, "layers.1.weight": []})");
+  write_absent("junk.safetensors", "{");
+  for (const char* name : {"many.safetensors", "fewer.safetensors", "odd.safetensors", "junk.safetensors"}) {
+    expect_refused(std::string("overlap a.npz ") + name, {name, "modlab.absent"});
+  }
   expect_refused("overlap", {"two files"});
   expect_refused("overlap a.npz", {"two files"});
   expect_refused("overlap a.npz half.npz", {"half.npz", "layers.0.weight", "0.5", "--nonzero", "--logits"});

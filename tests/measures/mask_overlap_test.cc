@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <vector>
 
@@ -15,6 +16,10 @@ Mask inverted(Mask mask) {
     kept = kept == 0 ? 1 : 0;
   }
   return mask;
+}
+
+MaskOverlap overlap_of(const Mask& first, const Mask& second) {
+  return measures::overlap_of(first, second, first.size());
 }
 
 TEST(MaskOverlap, OfTwoSmallMasks) {
@@ -83,6 +88,31 @@ TEST(MaskOverlap, ChanceOfSeveralTensorsIsThatOfMasksDrawnTensorByTensor) {
   EXPECT_EQ(sum.first, 400U);
   EXPECT_NEAR(sum.iou_by_chance(), shared, 0.003);
   EXPECT_GT(sum.iou_by_chance(), 0.3);
+}
+
+// In a sparse network masks can only keep what is there, so that random ones meet more often than their shares of all
+// places would say.
+TEST(MaskOverlap, WeightsThatAreNotThereAreNoChanceToMiss) {
+  std::mt19937 random(2);
+  constexpr std::size_t kPlaces = 2000;
+  constexpr std::size_t kPresent = 500;
+  constexpr int kDraws = 400;
+  double shared = 0;
+  MaskOverlap overlap;
+  for (int draw = 0; draw < kDraws; ++draw) {
+    models::MaskTensor first{"w", {kPlaces}, Mask(kPlaces), kPlaces - kPresent};
+    models::MaskTensor second = first;
+    std::fill_n(first.kept.begin(), 200, 1);
+    std::fill_n(second.kept.begin(), 100, 1);
+    for (models::MaskTensor* mask : {&first, &second}) {
+      std::shuffle(mask->kept.begin(), mask->kept.begin() + kPresent, random);
+    }
+    overlap = measures::overlap_of(first, second);
+    shared += overlap.iou() / kDraws;
+  }
+  EXPECT_EQ(overlap.weights, kPresent);
+  EXPECT_NEAR(overlap.iou_by_chance(), shared, 0.002);
+  EXPECT_GT(overlap.iou_by_chance(), 0.15);
 }
 
 }  // namespace

@@ -204,6 +204,33 @@ TEST(DigitTrainingTest, ThePenaltyAloneMovesLogitsDown) {
   }
 }
 
+// Of the expected number of kept weights the penalty pulls most where it is undecided what is kept, and not at all far
+// away; padding of the last units has none.
+TEST(DigitTrainingTest, ThePenaltyOnTheCountHasTheSlopeOfTheChance) {
+  Team team(1);
+  for (const std::string& target : engine::supported_targets()) {
+    for (const DigitCase& of : test::digit_cases()) {
+      const auto network = make_network(of.shape, target, team);
+      network->load(std::vector<float>(network->layout().count));
+      for (const double logit : {-1.0, 2.0, 40.0}) {
+        constexpr double kAlpha = 1e-6;
+        const double chance = 1 / (1 + std::exp(-logit));
+        const double slope = logit > 30 ? 0 : kAlpha * chance * (1 - chance);
+        DigitMaskTrainer masks(*network, matrices(*network),
+                               std::vector<float>(network->layout().count, static_cast<float>(logit)),
+                               {.lr = 1e-2, .alpha = kAlpha, .of_count = true}, team, engine::kernels_for(target));
+        masks.step({&of.batch, 1});
+        const std::vector<float> logits = masks.logits();
+        for (const engine::Tensor& tensor : network->layout().tensors) {
+          const double expected = tensor.shape.size() > 1 ? logit - 1e-2 * slope / (slope + 1e-8) : logit;
+          EXPECT_NEAR(logits[tensor.offset], expected, 4e-6) << target << " " << of.name << " " << tensor.name;
+          EXPECT_NEAR(logits[tensor.offset + tensor.count - 1], expected, 4e-6) << target << " " << tensor.name;
+        }
+      }
+    }
+  }
+}
+
 // Logits far down draw nothing and have no slope: nothing that is not a number, and only the penalty moves them.
 TEST(DigitTrainingTest, LogitsFarAway) {
   Team team(1);

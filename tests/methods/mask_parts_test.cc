@@ -57,7 +57,12 @@ TEST(MaskedParameters, KeepWhatIsAboveZeroAndThere) {
   const WeightMask first{"", {{"layer0.weight", {1, 2}, {1, 0}}}};
   EXPECT_EQ(methods::masked_weights(masked, first, std::vector<float>{3, 4, 5}), (std::vector<float>{3, 0, 5}));
   EXPECT_EQ(methods::masked_weights(masked, first, std::vector<float>{3, 4, 5}, true), (std::vector<float>{0, 4, 5}));
-  EXPECT_DOUBLE_EQ(methods::ambiguous_share(std::vector<float>{-10, 0, 2.9F, 3.0F}), 0.5);
+  EXPECT_EQ(mask.tensors[0].present(), 1U);
+  EXPECT_EQ(methods::idle_logits(masked, std::vector<float>{0, 4, 5}), (std::vector<std::uint8_t>{1, 0}));
+  EXPECT_TRUE(methods::idle_logits(masked, std::vector<float>{3, 4, 0}).empty()) << "a bias is not masked";
+  const std::vector<float> some = {-10, 0, 2.9F, 3.0F};
+  EXPECT_DOUBLE_EQ(methods::ambiguous_share(some, {}), 0.5);
+  EXPECT_DOUBLE_EQ(methods::ambiguous_share(some, std::vector<std::uint8_t>{1, 0, 0, 0}), 2.0 / 3);
 }
 
 TEST(MaskTargets, AreOutputsGroupsTasksOrRowsOfAFile) {
@@ -105,7 +110,7 @@ TEST(DerivedMasks, TheInverseOfAnInverseIsTheMask) {
   EXPECT_EQ(inverse.tensors[0].kept, (std::vector<std::uint8_t>{0, 1, 0, 1}));
   const WeightMask twice = methods::inverse_mask(inverse, full, methods::InverseEnds::kNone);
   EXPECT_EQ(twice.tensors[0].kept, mask.tensors[0].kept);
-  EXPECT_EQ(measures::overlap_of(mask.tensors[0].kept, inverse.tensors[0].kept).iou(), 0);
+  EXPECT_EQ(measures::overlap_of(mask.tensors[0], inverse.tensors[0]).iou(), 0);
   WeightMask three = mask;
   three.tensors.insert(three.tensors.begin() + 1, MaskTensor{"middle", {2, 2}, {1, 1, 0, 0}});
   WeightMask three_full = full;

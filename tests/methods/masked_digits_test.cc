@@ -114,8 +114,8 @@ TEST(MaskedDigitsTest, TheActiveSetChangesNoMask) {
     const auto given_up = std::ranges::count_if(active.outcome.stages[stage].logits, [](float l) { return l < -900; });
     EXPECT_GT(given_up, std::ssize(reference.logits) / 5);
     EXPECT_EQ(std::ranges::count_if(reference.logits, [](float l) { return l < -900; }), 0);
-    EXPECT_GT(methods::overlap_of(reference.mask, active.outcome.stages[stage].mask).iou(), 0.97);
-    EXPECT_LT(methods::overlap_of(reference.mask, hasty.outcome.stages[stage].mask).iou(), 0.97);
+    EXPECT_GT(measures::overlap_of(reference.mask, active.outcome.stages[stage].mask).iou(), 0.97);
+    EXPECT_LT(measures::overlap_of(reference.mask, hasty.outcome.stages[stage].mask).iou(), 0.97);
   }
 }
 
@@ -166,10 +166,12 @@ TEST(MaskedDigitsTest, GoesOnWhereItWas) {
   spec.controls = true;
   const io::TemporaryFolder folder(testing::TempDir(), "masked-digits");
   const io::Unfinished unfinished(folder.path(), "run");
+  std::int64_t taken = 0;
   const auto made = [&] {
     methods::DigitProgress progress;
     const auto result = methods::mask_digits(spec, 1, engine::kernels(), progress, unfinished);
-    EXPECT_EQ(progress.steps.load(), methods::all_steps(spec)) << "what is known counts as done";
+    EXPECT_EQ(progress.steps.load() + progress.found.load(), methods::all_steps(spec));
+    taken = progress.steps.load();
     return std::pair(result->weights, result->outcome.stages[2].logits);
   };
   const auto whole = made();
@@ -177,6 +179,7 @@ TEST(MaskedDigitsTest, GoesOnWhereItWas) {
   EXPECT_EQ(parts, 1 + 3 + 4) << "weights, masks, and masks of the controls";
   std::filesystem::remove(folder.path() + "/run.mask-2");
   EXPECT_EQ(made(), whole) << "the last mask is trained once more";
+  EXPECT_EQ(taken, spec.mask.steps) << "and nothing else";
   std::vector<float> other = whole.second;
   other.front() = 5;
   unfinished.keep("mask-2", other);

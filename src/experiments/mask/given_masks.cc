@@ -31,13 +31,15 @@ void check_names(const Given& given) {
   }
 }
 
-// "network of 6,36,36,2 units on depth2".
+// "depth2, dense network of 6-36-36-2 units".
 std::string shape_text(const GivenToMask& given) {
+  const std::string network =
+      fmt::format("{}, {}{}network of", given.suite->name, given.model, given.model.empty() ? "" : " ");
   if (const auto* mlp = std::get_if<models::MlpShape>(&given.blueprint.shape)) {
-    return fmt::format("{}, network of {} units", given.suite->name, fmt::join(mlp->widths, "-"));
+    return fmt::format("{} {} units", network, fmt::join(mlp->widths, "-"));
   }
   const auto& modular = std::get<models::ModularShape>(given.blueprint.shape);
-  return fmt::format("{}, modular network of {} slots{}", given.suite->name, fmt::join(modular.levels, "-"),
+  return fmt::format("{} {} slots{}", network, fmt::join(modular.levels, "-"),
                      modular.pool > 0 ? fmt::format(" and {} shared modules", modular.pool) : "");
 }
 

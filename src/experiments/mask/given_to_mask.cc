@@ -14,6 +14,7 @@
 #include "models/saved_snapshot.h"
 #include "models/saved_tensors.h"
 #include "models/table_data.h"
+#include "models/training_settings.h"
 #include "tasks/split.h"
 #include "tasks/task_cache.h"
 
@@ -72,6 +73,7 @@ GivenToMask from_training(const std::string& path, const std::string& task, cons
   }
   GivenToMask given;
   given.id = std::filesystem::path(path).stem().string();
+  given.model = models::model_name(saved->network.spec.model);
   given.suite = std::make_shared<const tasks::TaskSuite>(saved->network.suite);
   given.tasks = saved->network.tasks;
   given.network.weights = saved->parameters();

@@ -24,6 +24,7 @@ models::Blueprint layers_blueprint(const models::MlpShape& shape, const tasks::T
 // A network from a file, ready to be masked.
 struct GivenToMask {
   std::string id;
+  std::string model;  // "modular-shared"; empty where the file does not say
   std::shared_ptr<const tasks::TaskSuite> suite;
   tasks::TasksAtHand tasks;  // its own, while it lives
   models::Blueprint blueprint;

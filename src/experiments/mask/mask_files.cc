@@ -2,6 +2,7 @@
 
 #include <cctype>
 
+#include "core/sha256.h"
 #include "io/safetensors.h"
 #include "models/saved_tensors.h"
 
@@ -23,9 +24,10 @@ class Writer {
   Writer(const nlohmann::ordered_json& run, std::map<std::string, std::string>& blobs)
       : run_(run.dump()), blobs_(blobs) {}
 
-  void add(const std::string& name, std::vector<io::NamedTensor> tensors) {
-    const io::TensorFile file{std::move(tensors), {{models::kSavedRunKey, run_}}};
-    blobs_["file." + name + ".safetensors"] = io::encode_safetensors(file);
+  void add(const std::string& name, std::vector<io::NamedTensor> tensors,
+           std::map<std::string, std::string> metadata = {}) {
+    metadata[models::kSavedRunKey] = run_;
+    blobs_["file." + name + ".safetensors"] = io::encode_safetensors({std::move(tensors), std::move(metadata)});
   }
 
  private:
@@ -44,6 +46,21 @@ std::vector<io::NamedTensor> all_tensors(const engine::Layout& layout, std::span
   return tensors;
 }
 
+// A word that no network with other weights has.
+std::string fingerprint(std::span<const float> weights) {
+  const auto bytes = std::as_bytes(weights);
+  return sha256_hex({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
+// What `modlab overlap` has to know of the network, to say what chance would share.
+std::map<std::string, std::string> network_metadata(const std::string& network, const models::WeightMask& mask) {
+  nlohmann::ordered_json absent;
+  for (const models::MaskTensor& tensor : mask.tensors) {
+    absent[tensor.name] = tensor.absent;
+  }
+  return {{models::kMaskedNetworkKey, network}, {models::kAbsentKey, absent.dump()}};
+}
+
 }  // namespace
 
 void add_mask_files(const engine::Layout& layout, const methods::MaskedParameters& masked,
@@ -53,6 +70,7 @@ void add_mask_files(const engine::Layout& layout, const methods::MaskedParameter
   writer.add("network", all_tensors(layout, weights));
   for (const methods::MaskStage& stage : outcome.stages) {
     const std::string name = file_part(stage.name);
+    const std::span<const float> own = stage.weights.empty() ? weights : stage.weights;
     std::vector<io::NamedTensor> kept;
     std::vector<io::NamedTensor> logits;
     for (std::size_t at = 0; at < masked.tensors.size(); ++at) {
@@ -64,9 +82,8 @@ void add_mask_files(const engine::Layout& layout, const methods::MaskedParameter
         logits.back().values.push_back(stage.logits[static_cast<std::size_t>(masked.logit_of[tensor.offset + place])]);
       }
     }
-    writer.add("mask-" + name, std::move(kept));
+    writer.add("mask-" + name, std::move(kept), network_metadata(fingerprint(own), stage.mask));
     writer.add("logits-" + name, std::move(logits));
-    const std::span<const float> own = stage.weights.empty() ? weights : stage.weights;
     writer.add("masked-" + name, all_tensors(layout, methods::masked_weights(masked, stage.mask, own)));
   }
 }

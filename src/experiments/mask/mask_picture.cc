@@ -26,10 +26,13 @@ MatrixSide matrix_side(const MaskTensor& tensor) {
 }
 
 // How many logits have a chance to keep in each bin.
-std::vector<std::size_t> chance_histogram(const std::vector<float>& logits) {
+std::vector<std::size_t> chance_histogram(const std::vector<float>& logits, const std::vector<std::uint8_t>& idle) {
   std::vector<std::size_t> counts(kChanceBins);
-  for (const float logit : logits) {
-    const double chance = 1 / (1 + std::exp(-static_cast<double>(logit)));
+  for (std::size_t at = 0; at < logits.size(); ++at) {
+    if (!idle.empty() && idle[at] != 0) {
+      continue;
+    }
+    const double chance = 1 / (1 + std::exp(-static_cast<double>(logits[at])));
     const auto bin = static_cast<std::size_t>(chance * static_cast<double>(kChanceBins));
     ++counts[std::min(bin, kChanceBins - 1)];
   }
@@ -118,7 +121,7 @@ nlohmann::ordered_json mask_picture(const MaskOutcome& outcome) {
   nlohmann::ordered_json picture;
   picture["histograms"] = nlohmann::ordered_json::array();
   for (const methods::MaskStage& stage : outcome.stages) {
-    picture["histograms"].push_back(chance_histogram(stage.logits));
+    picture["histograms"].push_back(chance_histogram(stage.logits, outcome.idle_logits));
   }
   picture["exact"] = is_exact;
   picture["tensors"] = nlohmann::ordered_json::array();

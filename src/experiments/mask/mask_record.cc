@@ -38,18 +38,6 @@ OwnAndOther own_and_other(const MaskOutcome& outcome, std::vector<double> MaskSt
   return {mean_of(own), other.empty() ? std::nullopt : std::optional(mean_of(other))};
 }
 
-std::size_t weights_in(const models::WeightMask& mask) {
-  std::size_t count = 0;
-  for (const models::MaskTensor& tensor : mask.tensors) {
-    count += tensor.kept.size();
-  }
-  return count;
-}
-
-double kept_percent(const models::WeightMask& mask) {
-  return 100 * static_cast<double>(methods::kept_count(mask)) / static_cast<double>(weights_in(mask));
-}
-
 std::size_t live_count(const MaskStage& stage) {
   return std::accumulate(stage.live.begin(), stage.live.end(), std::size_t{0});
 }
@@ -79,14 +67,20 @@ void add_sharing(const std::vector<MaskSharing>& pairs, const std::vector<bool>&
   }
   std::vector<double> with;
   std::vector<double> without;
+  std::vector<double> without_above_chance;
   for (std::size_t pair = 0; pair < related.size(); ++pair) {
-    (related[pair] ? with : without).push_back(pairs[pair].all.iou());
+    const measures::MaskOverlap& all = pairs[pair].all;
+    (related[pair] ? with : without).push_back(all.iou());
+    if (!related[pair]) {
+      without_above_chance.push_back(all.iou() - all.iou_by_chance());
+    }
   }
   if (!with.empty()) {
     numbers["iou_related"] = mean_of(with);
   }
   if (!without.empty()) {
     numbers["iou_unrelated"] = mean_of(without);
+    numbers["unrelated_above_chance"] = mean_of(without_above_chance);
   }
   if (!with.empty() && !without.empty()) {
     numbers["related_above_unrelated"] = mean_of(with) - mean_of(without);
@@ -127,7 +121,7 @@ nlohmann::ordered_json stage_json(const MaskOutcome& outcome, const MaskStage& s
   for (std::size_t tensor = 0; tensor < stage.mask.tensors.size(); ++tensor) {
     const models::MaskTensor& kept = stage.mask.tensors[tensor];
     object["kept"][kept.name] = methods::kept_count(kept);
-    object["weights"][kept.name] = kept.kept.size();
+    object["weights"][kept.name] = kept.present();
     // A bias lies on no path.
     if (!stage.live.empty() && kept.shape.size() == 2) {
       object["live"][kept.name] = stage.live[tensor];
@@ -189,6 +183,7 @@ std::vector<Measure> mask_measures() {
   add("iou_last", "IoU in the last layer", "", share, false);
   add("iou_related", "IoU of targets that need a common gate", "", share);
   add("iou_unrelated", "IoU of targets that need none in common", "", share, false);
+  add("unrelated_above_chance", "IoU of targets that need none in common, above chance", "", std::nullopt, false);
   add("related_above_unrelated", "IoU of targets that need a common gate above that of others", "", std::nullopt);
   add("ends_above_hidden", "IoU of the first or last layer, the smaller, above that between", "", std::nullopt);
   add("inverse_gap", "points that a target loses more than others without what its mask keeps", "%", std::nullopt);
@@ -238,7 +233,7 @@ Numbers mask_numbers(const MaskOutcome& outcome, const std::vector<bool>& relate
     if (unmasked > 0) {
       numbers["control_share"] = 100 * mean_of(control.accuracy) / unmasked;
     }
-    numbers["control_kept"] = kept_percent(control.mask);
+    numbers["control_kept"] = methods::kept_percent(control.mask);
   }
   if (outcome.stages.empty()) {
     return numbers;
@@ -255,7 +250,7 @@ Numbers mask_numbers(const MaskOutcome& outcome, const std::vector<bool>& relate
   std::vector<double> kept, live, again, untrained, ambiguous;
   for (std::size_t target = 0; target < outcome.targets.size(); ++target) {
     const MaskStage& here = outcome.of_target(target);
-    kept.push_back(kept_percent(here.mask));
+    kept.push_back(methods::kept_percent(here.mask));
     ambiguous.push_back(here.ambiguous);
     if (!here.live.empty() && methods::kept_count(here.mask) > 0) {
       live.push_back(100 * static_cast<double>(live_count(here)) / static_cast<double>(methods::kept_count(here.mask)));

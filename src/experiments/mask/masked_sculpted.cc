@@ -104,8 +104,8 @@ std::vector<Measure> skeleton_measures() {
 
 class MaskedSculptedWork : public Work {
  public:
-  MaskedSculptedWork(std::span<const Run> runs, const Resources& resources, const Wanted& wanted)
-      : runs_(runs), resources_(resources), wanted_(wanted) {
+  MaskedSculptedWork(std::span<const Run> runs, Resources resources, const Wanted& wanted)
+      : runs_(runs), resources_(std::move(resources)), wanted_(wanted) {
     for (const Run& run : runs) {
       specs_.push_back(masked_sculpted_spec(run.values));
       trials_.push_back(specs_.back().trial);
@@ -195,7 +195,7 @@ class MaskedSculptedWork : public Work {
     for (std::size_t output = 0; output < masks.targets.size(); ++output) {
       const models::WeightMask skeleton = skeleton_of(carved, output);
       const models::WeightMask& mask = masks.stages[output + 1].mask;
-      const measures::MaskOverlap overlap = methods::overlap_of(mask, skeleton);
+      const measures::MaskOverlap overlap = measures::overlap_of(mask, skeleton);
       iou += overlap.iou() / outputs;
       chance += overlap.iou_by_chance() / outputs;
       inside += 100.0 * static_cast<double>(overlap.both) /

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "experiments/experiment.h"
 #include "experiments/side_by_side.h"
@@ -18,7 +19,7 @@ namespace modlab::experiments {
 // them.
 class SoloMaskWork : public Work {
  public:
-  SoloMaskWork(std::span<const Run> runs, const Resources& resources) : runs_(runs), resources_(resources) {}
+  SoloMaskWork(std::span<const Run> runs, Resources resources) : runs_(runs), resources_(std::move(resources)) {}
 
   void execute(const Sink& sink) override {
     run_side_by_side(runs_.size(), resources_.threads, progress_.stop, [&](std::size_t at, int threads) {
@@ -32,7 +33,7 @@ class SoloMaskWork : public Work {
 
   Status status(double seconds) const override {
     const auto done = static_cast<double>(progress_.steps.load());
-    return {done / static_cast<double>(std::max<std::int64_t>(1, steps_)),
+    return {done / static_cast<double>(std::max<std::int64_t>(1, steps_ - progress_.found.load())),
             fmt::format("{} of {} networks masked, {:.0f} steps/s", finished_.load(), runs_.size(),
                         seconds > 0 ? done / seconds : 0)};
   }

@@ -168,7 +168,8 @@ double DigitMaskTrainer::step(std::span<const DigitBatch> passes) {
                                  .noise = noise(0, call),
                                  .deterministic = settings_.sampler == MaskSampler::kDeterministic,
                                  .inverse_tau = static_cast<float>(1 / settings_.tau),
-                                 .alpha = static_cast<float>(settings_.alpha)},
+                                 .alpha = static_cast<float>(settings_.alpha),
+                                 .of_count = settings_.of_count},
                        .weight_sums = weight_sums.empty() ? nullptr : weight_sums.data()});
   }
   update();

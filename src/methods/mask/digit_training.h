@@ -52,7 +52,8 @@ enum class MaskSampler { kGumbel, kDeterministic };
 struct DigitMaskTraining {
   int samples = 4;
   double lr = 1e-2;
-  double alpha = 0;  // times the sum of the logits is added to the loss
+  double alpha = 0;       // times the sum of the logits is added to the loss,
+  bool of_count = false;  // or times the expected number of kept weights
   double clip = 1;
   double tau = 1;
   MaskSampler sampler = MaskSampler::kGumbel;

@@ -320,8 +320,8 @@ class MaskBlock {
   AlignedVector<float> weights_, masked_weights_, reach_, gradients_;  // [parameter][lane]
   AlignedVector<float> logits_, odds_, dlogits_, first_, second_;      // [logit][lane]
   AlignedVector<float> uniforms_, factors_, slopes_;                   // the same, of one strip
-  AlignedVector<float> output_weights_;  // [output][lane]
-  std::vector<std::uint32_t> rows_;      // [row][lane]
+  AlignedVector<float> output_weights_;                                // [output][lane]
+  std::vector<std::uint32_t> rows_;                                    // [row][lane]
   engine::UnitBuffer<float> inputs_, targets_, doutputs_;
 };
 

@@ -44,12 +44,15 @@ Aligned align(const std::vector<WeightMask>& masks) {
   return aligned;
 }
 
-MaskPair compare(const Aligned& masks, int first, int second) {
+// Weights that are zero in a network count only where both are masks of that very network.
+MaskPair compare(const Aligned& masks, int first, int second, bool of_one_network) {
   MaskPair pair{first, second, {}, {}};
   const auto& one = masks[static_cast<std::size_t>(first)];
   const auto& other = masks[static_cast<std::size_t>(second)];
   for (std::size_t tensor = 0; tensor < one.size(); ++tensor) {
-    pair.tensors.push_back(measures::overlap_of(one[tensor]->kept, other[tensor]->kept));
+    pair.tensors.push_back(
+        of_one_network ? measures::overlap_of(*one[tensor], *other[tensor])
+                       : measures::overlap_of(one[tensor]->kept, other[tensor]->kept, one[tensor]->kept.size()));
     pair.all += pair.tensors.back();
   }
   return pair;
@@ -83,7 +86,9 @@ MaskComparison compare_masks(const std::vector<WeightMask>& masks) {
   PairTable distances(count);
   for (int first = 0; first < count; ++first) {
     for (int second = first + 1; second < count; ++second) {
-      comparison.pairs.push_back(compare(aligned, first, second));
+      const std::string& network = masks[static_cast<std::size_t>(first)].network;
+      const bool of_one_network = !network.empty() && network == masks[static_cast<std::size_t>(second)].network;
+      comparison.pairs.push_back(compare(aligned, first, second, of_one_network));
       distances.set(first, second, 1 - comparison.pairs.back().all.iou());
     }
   }

@@ -31,7 +31,7 @@ std::vector<MaskSharing> sharing_of(const MaskOutcome& outcome) {
           continue;
         }
         pair.names.push_back(one.tensors[tensor].name);
-        pair.tensors.push_back(measures::overlap_of(one.tensors[tensor].kept, other.tensors[tensor].kept));
+        pair.tensors.push_back(measures::overlap_of(one.tensors[tensor], other.tensors[tensor]));
         pair.all += pair.tensors.back();
       }
     }
@@ -53,14 +53,6 @@ SharingMeans sharing_means(const std::vector<MaskSharing>& pairs) {
   return means;
 }
 
-measures::MaskOverlap overlap_of(const models::WeightMask& first, const models::WeightMask& second) {
-  measures::MaskOverlap all;
-  for (std::size_t tensor = 0; tensor < first.tensors.size(); ++tensor) {
-    all += measures::overlap_of(first.tensors[tensor].kept, second.tensors[tensor].kept);
-  }
-  return all;
-}
-
 std::size_t kept_count(const models::MaskTensor& tensor) {
   return static_cast<std::size_t>(std::ranges::count(tensor.kept, 1));
 }
@@ -71,6 +63,14 @@ std::size_t kept_count(const models::WeightMask& mask) {
     count += kept_count(tensor);
   }
   return count;
+}
+
+double kept_percent(const models::WeightMask& mask) {
+  std::size_t present = 0;
+  for (const models::MaskTensor& tensor : mask.tensors) {
+    present += tensor.present();
+  }
+  return 100 * static_cast<double>(kept_count(mask)) / static_cast<double>(std::max<std::size_t>(1, present));
 }
 
 }  // namespace modlab::methods

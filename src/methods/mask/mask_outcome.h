@@ -59,7 +59,8 @@ struct MaskOutcome {
   std::vector<double> unmasked_other = {};                 // accuracy in each of them, in percent
   std::vector<std::string> class_names = {};               // where they have any
   std::vector<MaskStage> stages;
-  std::vector<std::string> own_tensors = {};  // whose weights are each target's own: masks of two share none of them
+  std::vector<std::uint8_t> idle_logits = {};  // see methods::idle_logits()
+  std::vector<std::string> own_tensors = {};   // whose weights are each target's own: masks of two share none of them
 
   const MaskStage& of_target(std::size_t target) const { return stages[target + (has_control ? 1 : 0)]; }
 };
@@ -83,11 +84,10 @@ struct SharingMeans {
 };
 SharingMeans sharing_means(const std::vector<MaskSharing>& pairs);
 
-// Of all tensors together; both masks have the same ones.
-measures::MaskOverlap overlap_of(const models::WeightMask& first, const models::WeightMask& second);
-
 // Weights that a mask keeps, of all tensors.
 std::size_t kept_count(const models::WeightMask& mask);
 std::size_t kept_count(const models::MaskTensor& tensor);
+// The same in percent of the weights that are there.
+double kept_percent(const models::WeightMask& mask);
 
 }  // namespace modlab::methods

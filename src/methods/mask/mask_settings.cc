@@ -94,12 +94,13 @@ std::vector<SpecSetting<MaskSpec>> training_rows() {
 std::vector<SpecSetting<MaskSpec>> variant_rows() {
   return {
       row<MaskSpec>(
-          "clip_of", "logits|published", "what that length is of: what is trained, or also the published leftovers",
-          kPlain, [](MaskSpec& spec, const std::string& text) { spec.clip_of = read_word("clip_of", text, kClips); },
+          "clip_of", "logits|published",
+          "what that length is of: what is trained, or, on arithmetic, also the published leftovers", kPlain,
+          [](MaskSpec& spec, const std::string& text) { spec.clip_of = read_word("clip_of", text, kClips); },
           [](const MaskSpec& spec) { return json(word_for(spec.clip_of, kClips)); }),
       row<MaskSpec>(
           "active_set", "off|L",
-          "give a logit up for good once it is below -L (12 to 15), which is faster on arithmetic", kPlain,
+          "on arithmetic: give a logit up for good once it is below -L (12 to 15), which is faster", kPlain,
           [](MaskSpec& spec, const std::string& text) {
             spec.active.reset();
             if (text != "off") {
@@ -108,7 +109,8 @@ std::vector<SpecSetting<MaskSpec>> variant_rows() {
           },
           [](const MaskSpec& spec) { return spec.active ? json(*spec.active) : json("off"); }),
       row<MaskSpec>(
-          "sampler", "NAME", "how masks are drawn: gumbel, hard-concrete, deterministic (by the sign of the logit)",
+          "sampler", "NAME",
+          "how masks are drawn: gumbel, deterministic (by the sign of the logit), and on truth tables hard-concrete",
           kPlain, [](MaskSpec& spec, const std::string& text) { spec.sampler = read_word("sampler", text, kSamplers); },
           [](const MaskSpec& spec) { return json(word_for(spec.sampler, kSamplers)); }),
       row<MaskSpec>(
@@ -123,7 +125,8 @@ std::vector<SpecSetting<MaskSpec>> variant_rows() {
           [](MaskSpec& spec, const std::string& text) { spec.penalty = read_word("penalty", text, kPenalties); },
           [](const MaskSpec& spec) { return json(word_for(spec.penalty, kPenalties)); }),
       row<MaskSpec>(
-          "grain", "weight|unit", "what has a logit: each weight, or each unit with all weights into it", kPlain,
+          "grain", "weight|unit",
+          "what has a logit: each weight, or, on truth tables, each unit with all weights into it", kPlain,
           [](MaskSpec& spec, const std::string& text) { spec.grain = read_word("grain", text, kGrains); },
           [](const MaskSpec& spec) { return json(word_for(spec.grain, kGrains)); }),
       row<MaskSpec>(
@@ -168,10 +171,8 @@ void check(const MaskSpec& spec) {
 
 void check_solo(const MaskSpec& spec) {
   check(spec);
-  if (spec.sampler == engine::MaskDrawing::kHardConcrete || spec.grain == MaskGrain::kUnit ||
-      spec.penalty == MaskPenaltyKind::kCount) {
-    throw ConfigError(
-        "sampler hard-concrete, grain unit and penalty count are for masks over small networks on truth tables");
+  if (spec.sampler == engine::MaskDrawing::kHardConcrete || spec.grain == MaskGrain::kUnit) {
+    throw ConfigError("sampler hard-concrete and grain unit are for masks over small networks on truth tables");
   }
   if (spec.samples > engine::solo::kMostSamples) {
     throw ConfigError(

@@ -116,6 +116,7 @@ class BitsMasker {
     for (std::size_t network = 0; network < networks_.size(); ++network) {
       MaskOutcome& outcome = outcomes_[network];
       whole_unmasked_.push_back(accuracies[network].front());
+      outcome.idle_logits = idle_logits(lanes_.masked(), networks_[network].weights);
       outcome.unmasked.assign(accuracies[network].begin() + 1, accuracies[network].end());
       for (const MaskTarget& target : masking_.targets) {
         outcome.targets.push_back(target.name);
@@ -144,10 +145,9 @@ class BitsMasker {
     const auto [masks, left] = masks_of(jobs, logits);
     const auto accuracies = lanes_.judge(left, {masking_.whole});
     for (std::size_t at = 0; at < jobs.size(); ++at) {
-      const double kept =
-          static_cast<double>(kept_count(masks[at])) / static_cast<double>(weight_count(at / betas.size()));
-      outcomes_[at / betas.size()].beta_table.push_back(
-          {betas[at % betas.size()], 100 * kept, accuracies[at].front(), 100 * ambiguous_share(logits[at])});
+      MaskOutcome& outcome = outcomes_[at / betas.size()];
+      outcome.beta_table.push_back({betas[at % betas.size()], kept_percent(masks[at]), accuracies[at].front(),
+                                    100 * ambiguous_share(logits[at], outcome.idle_logits)});
     }
     for (std::size_t network = 0; network < networks_.size(); ++network) {
       outcomes_[network].beta = chosen_beta(outcomes_[network].beta_table, whole_unmasked_[network]);
@@ -169,15 +169,6 @@ class BitsMasker {
     return made;
   }
 
-  // Weights that can be masked and are there.
-  std::size_t weight_count(std::size_t network) const {
-    std::size_t count = 0;
-    for (std::size_t place = 0; place < lanes_.masked().logit_of.size(); ++place) {
-      count += lanes_.masked().logit_of[place] >= 0 && networks_[network].weights[place] != 0 ? 1 : 0;
-    }
-    return std::max<std::size_t>(1, count);
-  }
-
   bool train_stages() {
     const std::vector<MaskTarget> stages = all_targets();
     std::vector<MaskJob> jobs;
@@ -197,7 +188,7 @@ class BitsMasker {
       MaskStage& made = outcome.stages.emplace_back();
       made.name = stages[stage].name;
       made.mask = kept_weights(lanes_.masked(), logits[at], *jobs[at].weights, made.name);
-      made.ambiguous = 100 * ambiguous_share(logits[at]);
+      made.ambiguous = 100 * ambiguous_share(logits[at], outcome.idle_logits);
       made.logits = std::move(logits[at]);
       std::vector<std::uint8_t> wanted;
       for (int output = 0; output < masking_.blueprint->data.outputs; ++output) {
@@ -251,7 +242,7 @@ class BitsMasker {
         stage.untrained = accuracies[at][places[at].target];
         continue;
       }
-      stage.again = overlap_of(stage.mask, masks[at]);
+      stage.again = measures::overlap_of(stage.mask, masks[at]);
     }
     return true;
   }

@@ -128,7 +128,7 @@ class DigitsMasker {
     constexpr auto kPart = "weights";
     if (const auto known = unfinished_.find(kPart, network_->layout().count)) {
       network_->load(*known);
-      progress_.steps.fetch_add(spec_.steps, std::memory_order_relaxed);
+      progress_.found.fetch_add(spec_.steps, std::memory_order_relaxed);
       return true;
     }
     const TrainingRows rows(spec_, kAllTargets, kWeightStage);
@@ -164,7 +164,7 @@ class DigitsMasker {
                                                double beta) {
     const std::string part = fmt::format("mask-{}", stage);
     if (auto known = unfinished_.find(part, static_cast<std::size_t>(masked_.logits)); known && find_left(stage)) {
-      progress_.steps.fetch_add(spec_.mask.steps, std::memory_order_relaxed);
+      progress_.found.fetch_add(spec_.mask.steps, std::memory_order_relaxed);
       return known;
     }
     network_->load(weights);
@@ -172,6 +172,7 @@ class DigitsMasker {
     const DigitMaskTraining training{.samples = spec_.mask.samples,
                                      .lr = spec_.mask.lr,
                                      .alpha = beta / spec_.mask.batch_size,
+                                     .of_count = spec_.mask.penalty == MaskPenaltyKind::kCount,
                                      .clip = spec_.mask.clip,
                                      .tau = spec_.mask.tau,
                                      .sampler = spec_.mask.sampler == engine::MaskDrawing::kDeterministic
@@ -235,8 +236,7 @@ class DigitsMasker {
       }
       const models::WeightMask mask = kept_weights(masked_, *logits, weights_, "");
       const double accuracy = answers(masked_weights(masked_, mask, weights_)).everything;
-      outcome_.beta_table.push_back({beta, 100.0 * static_cast<double>(kept_count(mask)) / masked_.logits, accuracy,
-                                     100 * ambiguous_share(*logits)});
+      outcome_.beta_table.push_back({beta, kept_percent(mask), accuracy, 100 * ambiguous_share(*logits, {})});
       outcome_.beta = chosen_beta(outcome_.beta_table, unmasked);
       if (outcome_.beta != beta) {
         return true;
@@ -254,7 +254,7 @@ class DigitsMasker {
     stage.name = target == kAllTargets ? "all" : outcome_.targets[static_cast<std::size_t>(target)];
     stage.mask = kept_weights(masked_, *logits, weights_, stage.name);
     stage.logits = *logits;
-    stage.ambiguous = 100 * ambiguous_share(stage.logits);
+    stage.ambiguous = 100 * ambiguous_share(stage.logits, {});
     const Answers kept = answers(masked_weights(masked_, stage.mask, weights_));
     stage.accuracy = kept.accuracy;
     stage.confusion = kept.confusion;
@@ -288,7 +288,7 @@ class DigitsMasker {
         return false;
       }
       const models::WeightMask other = kept_weights(masked_, *again, weights_, "");
-      stage.again = overlap_of(stage.mask, other);
+      stage.again = measures::overlap_of(stage.mask, other);
       const models::WeightMask alone = kept_weights(masked_, *untrained, initial_, "");
       stage.untrained = answers(masked_weights(masked_, alone, initial_)).accuracy[static_cast<std::size_t>(target)];
     }

@@ -54,6 +54,7 @@ struct MaskedDigits {
 struct DigitProgress {
   std::atomic<bool> stop{false};
   std::atomic<std::int64_t> steps{0};
+  std::atomic<std::int64_t> found{0};  // steps that an earlier call took, and that need not be taken again
 };
 
 // Training steps that a network and its masks take.

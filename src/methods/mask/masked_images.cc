@@ -34,6 +34,7 @@ DigitMaskTraining joint_training(const ImageMaskingSpec& spec, std::uint32_t sta
   return {.samples = spec.mask.samples,
           .lr = spec.mask.lr,
           .alpha = spec.mask.beta.value_or(0) / spec.mask.batch_size,
+          .of_count = spec.mask.penalty == MaskPenaltyKind::kCount,
           .clip = spec.mask.clip,
           .tau = spec.mask.tau,
           .sampler = spec.mask.sampler == engine::MaskDrawing::kDeterministic ? MaskSampler::kDeterministic
@@ -94,7 +95,7 @@ class ImagesMasker {
     const std::string part = fmt::format("task-{}", task + 1);
     const auto count = static_cast<std::ptrdiff_t>(network_->layout().count);
     if (const auto known = unfinished_.find(part, 2 * network_->layout().count)) {
-      progress_.steps.fetch_add(spec_.steps + spec_.mask.steps, std::memory_order_relaxed);
+      progress_.found.fetch_add(spec_.steps + spec_.mask.steps, std::memory_order_relaxed);
       weights_.assign(known->begin(), known->begin() + count);
       look(task, {known->begin() + count, known->end()});
       return true;
@@ -147,12 +148,12 @@ class ImagesMasker {
     stage.name = outcome_.targets[static_cast<std::size_t>(task)];
     stage.logits = logits_of(masked_, all_logits);
     stage.mask = kept_weights(masked_, stage.logits, weights_, stage.name);
-    stage.ambiguous = 100 * ambiguous_share(stage.logits);
+    stage.ambiguous = 100 * ambiguous_share(stage.logits, {});
     stage.live = live_weights(stage.mask, {}).value_or(std::vector<std::size_t>{});
     if (task > 0) {
       const models::WeightMask earlier = kept_.as_mask(masked_);
       for (std::size_t tensor = 0; tensor < earlier.tensors.size(); ++tensor) {
-        stage.earlier.push_back(measures::overlap_of(stage.mask.tensors[tensor].kept, earlier.tensors[tensor].kept));
+        stage.earlier.push_back(measures::overlap_of(stage.mask.tensors[tensor], earlier.tensors[tensor]));
       }
     }
     stage.weights = weights_;

@@ -99,6 +99,7 @@ models::WeightMask kept_weights(const MaskedParameters& masked, std::span<const 
     for (std::size_t place = 0; place < tensor.count; ++place) {
       const std::size_t at = tensor.offset + place;
       kept.kept[place] = logits[masked.logit_of[at]] > 0 && weights[at] != 0 ? 1 : 0;
+      kept.absent += weights[at] == 0 ? 1 : 0;
     }
   }
   return mask;
@@ -118,10 +119,27 @@ std::vector<float> masked_weights(const MaskedParameters& masked, const models::
   return left;
 }
 
-double ambiguous_share(std::span<const float> logits) {
+std::vector<std::uint8_t> idle_logits(const MaskedParameters& masked, std::span<const float> weights) {
+  std::vector<std::uint8_t> idle(static_cast<std::size_t>(masked.logits), 1);
+  for (std::size_t place = 0; place < masked.logit_of.size(); ++place) {
+    if (masked.logit_of[place] >= 0 && weights[place] != 0) {
+      idle[static_cast<std::size_t>(masked.logit_of[place])] = 0;
+    }
+  }
+  return std::ranges::count(idle, 1) == 0 ? std::vector<std::uint8_t>{} : idle;
+}
+
+double ambiguous_share(std::span<const float> logits, std::span<const std::uint8_t> idle) {
   constexpr double kSure = 2.9444389791664403;  // the logit of 95 %
-  const auto ambiguous = std::ranges::count_if(logits, [](float logit) { return std::abs(logit) < kSure; });
-  return logits.empty() ? 0 : static_cast<double>(ambiguous) / static_cast<double>(logits.size());
+  std::size_t ambiguous = 0;
+  std::size_t count = 0;
+  for (std::size_t at = 0; at < logits.size(); ++at) {
+    if (idle.empty() || idle[at] == 0) {
+      ++count;
+      ambiguous += std::abs(logits[at]) < kSure ? 1 : 0;
+    }
+  }
+  return count == 0 ? 0 : static_cast<double>(ambiguous) / static_cast<double>(count);
 }
 
 std::vector<std::uint8_t> masked_tensors(const engine::Layout& layout, const MaskedParameters& masked) {

@@ -40,8 +40,11 @@ models::WeightMask kept_weights(const MaskedParameters& masked, std::span<const 
 std::vector<float> masked_weights(const MaskedParameters& masked, const models::WeightMask& mask,
                                   std::span<const float> weights, bool inverted = false);
 
-// Of logits whose chance to keep is neither below 5 % nor above 95 %, the share, from 0 to 1.
-double ambiguous_share(std::span<const float> logits);
+// 1 for a logit whose weights are all zero in the network, so that it decides nothing; empty where there is none.
+std::vector<std::uint8_t> idle_logits(const MaskedParameters& masked, std::span<const float> weights);
+// Of logits that decide something those whose chance to keep is neither below 5 % nor above 95 %, as a share from 0
+// to 1.
+double ambiguous_share(std::span<const float> logits, std::span<const std::uint8_t> idle);
 
 // Of each tensor of the layout, 1 if it is masked.
 std::vector<std::uint8_t> masked_tensors(const engine::Layout& layout, const MaskedParameters& masked);

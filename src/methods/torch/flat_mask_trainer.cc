@@ -1,6 +1,7 @@
 #include "methods/torch/flat_mask_trainer.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "methods/torch/torch_training.h"
 
@@ -22,6 +23,7 @@ FlatMaskTrainer::FlatMaskTrainer(models::TorchNetwork& network, const MaskedPara
       masked_(masked),
       samples_(spec.samples),
       alpha_(beta / spec.batch_size),
+      of_count_(spec.penalty == MaskPenaltyKind::kCount),
       inverse_tau_(1 / spec.tau),
       deterministic_(spec.sampler == engine::MaskDrawing::kDeterministic),
       seed_(seed),
@@ -108,7 +110,8 @@ double FlatMaskTrainer::gradient_here(std::span<const models::TorchBatch> batche
                                     .noise = noise,
                                     .deterministic = deterministic_,
                                     .inverse_tau = static_cast<float>(inverse_tau_),
-                                    .alpha = static_cast<float>(alpha_)},
+                                    .alpha = static_cast<float>(alpha_),
+                                    .of_count = of_count_},
                           .gradients = gradients_.data()});
   return loss / samples_;
 }
@@ -122,8 +125,9 @@ double FlatMaskTrainer::gradient_there(std::span<const models::TorchBatch> batch
                                               .inverse_tau = inverse_tau_,
                                               .deterministic = deterministic_},
                                              batches, wanted_, {gradients_.data(), count});
-  for (float& gradient : gradients_) {
-    gradient += static_cast<float>(alpha_);
+  for (std::size_t at = 0; at < count; ++at) {
+    const double kept = 1 / (1 + std::exp(-static_cast<double>(logits_[at])));
+    gradients_[at] += static_cast<float>(of_count_ ? alpha_ * kept * (1 - kept) : alpha_);
   }
   return loss;
 }

@@ -47,6 +47,7 @@ class FlatMaskTrainer {
   const MaskedParameters& masked_;
   int samples_;
   double alpha_;
+  bool of_count_;  // the penalty is on the expected number of kept weights
   double inverse_tau_;
   bool deterministic_;
   std::uint64_t seed_;

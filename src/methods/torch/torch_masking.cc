@@ -31,6 +31,7 @@ class TorchMasker {
       outcome_.targets.push_back(target.name);
     }
     outcome_.other_tests = masking.other_tests;
+    outcome_.idle_logits = idle_logits(masked_, weights_);
   }
 
   std::optional<MaskOutcome> run() {
@@ -56,7 +57,7 @@ class TorchMasker {
         return std::nullopt;
       }
       MaskStage& stage = outcome_.stages[target + 1];
-      stage.again = overlap_of(stage.mask, kept_weights(masked_, *again, weights_, ""));
+      stage.again = measures::overlap_of(stage.mask, kept_weights(masked_, *again, weights_, ""));
     }
     return std::move(outcome_);
   }
@@ -71,7 +72,7 @@ class TorchMasker {
     const std::string part = fmt::format("mask-{}", stage);
     const std::string begun = fmt::format("begun-{}", stage);
     if (auto known = unfinished_.find(part, static_cast<std::size_t>(masked_.logits))) {
-      progress_.steps.fetch_add(masking_.spec.steps, std::memory_order_relaxed);
+      progress_.found.fetch_add(masking_.spec.steps, std::memory_order_relaxed);
       return known;
     }
     FlatMaskTrainer trainer(
@@ -85,7 +86,7 @@ class TorchMasker {
     }
     if (const auto state = unfinished_.find(begun, FlatMaskTrainer::state_size(network_.layout()))) {
       trainer.restore(*state);
-      progress_.steps.fetch_add(trainer.steps(), std::memory_order_relaxed);
+      progress_.found.fetch_add(trainer.steps(), std::memory_order_relaxed);
     }
     const DrawnRows rows(masking_.seed, stage, target.rows.size());
     CheckpointClock clock;
@@ -122,9 +123,9 @@ class TorchMasker {
         return false;
       }
       const models::WeightMask mask = kept_weights(masked_, *logits, weights_, "");
-      outcome_.beta_table.push_back({beta, 100.0 * static_cast<double>(kept_count(mask)) / masked_.logits,
+      outcome_.beta_table.push_back({beta, kept_percent(mask),
                                      judged(masked_weights(masked_, mask, weights_)).everything,
-                                     100 * ambiguous_share(*logits)});
+                                     100 * ambiguous_share(*logits, outcome_.idle_logits)});
       outcome_.beta = chosen_beta(outcome_.beta_table, unmasked);
       if (outcome_.beta != beta) {
         return true;
@@ -142,7 +143,7 @@ class TorchMasker {
     stage.name = target.name;
     stage.logits = *logits;
     stage.mask = kept_weights(masked_, *logits, weights_, stage.name);
-    stage.ambiguous = 100 * ambiguous_share(stage.logits);
+    stage.ambiguous = 100 * ambiguous_share(stage.logits, outcome_.idle_logits);
     const TorchJudgement kept = judged(masked_weights(masked_, stage.mask, weights_));
     stage.accuracy = kept.accuracy;
     stage.class_confusion = kept.classes;

@@ -39,7 +39,7 @@ std::optional<std::vector<float>> train_on_torch(models::TorchNetwork& network, 
     optimizer.restore(all.subspan(count, state));
     network.set_buffers(all.subspan(count + state, buffers));
     step = static_cast<int>(all.back());
-    progress.steps.fetch_add(step, std::memory_order_relaxed);
+    progress.found.fetch_add(step, std::memory_order_relaxed);
   }
   const DrawnRows drawn(training.seed, training.stage, rows.size());
   std::vector<float> gradients(count);
