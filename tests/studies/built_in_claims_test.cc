@@ -31,8 +31,10 @@ class BuiltInClaims : public testing::TestWithParam<std::string> {
     full_ = std::ranges::count(study_.presets, "paper", &Preset::name) > 0 ? "paper" : "standard";
     plan_ = plan_study(study_, full_);
     quick_ = plan_study(study_, "quick");
-    if (std::ranges::count(study_.presets, "small", &Preset::name) > 0) {
-      add_runs_of("small");
+    for (const char* size : {"small", "medium"}) {
+      if (std::ranges::count(study_.presets, size, &Preset::name) > 0) {
+        add_runs_of(size);
+      }
     }
     const std::set<std::string> has_claims_of_quick = {"masks-transfer", "masks-cifar", "masks-scan",
                                                        "masks-mathematics"};
