@@ -93,9 +93,17 @@ HWY_INLINE Vector<T> sum_samples(const solo::MaskSlope<T>& a, const LaneSchedule
   return sum;
 }
 
+// Rare, and so a function of its own.
 template <typename T>
-HWY_INLINE Vector<T> sum_signs(const solo::MaskSlope<T>& a, Vector<T> logit, const T* products, std::ptrdiff_t stride,
-                               int samples) {
+HWY_NOINLINE Vector<T> sum_samples_with_tau(const solo::MaskSlope<T>& a, const LaneSchedule& schedule,
+                                            const LaneThreefry& first, FloatWords places, Vector<T> logit,
+                                            const T* products, std::ptrdiff_t stride, int samples) {
+  return sum_samples<T, true>(a, schedule, first, places, logit, products, stride, samples);
+}
+
+template <typename T>
+HWY_NOINLINE Vector<T> sum_signs(const solo::MaskSlope<T>& a, Vector<T> logit, const T* products, std::ptrdiff_t stride,
+                                 int samples) {
   const Tag<T> d;
   const auto one = hn::Set(d, T{1});
   auto product = hn::Zero(d);
@@ -115,35 +123,24 @@ HWY_INLINE void logit_gradients(const solo::MaskSlope<T>& a, const LaneSchedule&
                                 int samples, const Vectors& vectors, int count, T* gradients) {
   const Tag<T> d;
   const auto far = hn::Set(d, far_logit(a));
-  const auto each_near = [&](const auto& sum) HWY_ATTR {
-    for (int index = 0; index < count; ++index) {
-      const std::ptrdiff_t at = vectors.at(index);
-      const auto logit = hn::Load(d, a.logits + at);
-      const auto is_near = hn::Lt(hn::Abs(logit), far);
-      if (hn::AllFalse(d, is_near)) {
-        hn::Store(vectors.start(index), d, gradients + at);
-        continue;
-      }
-      const auto reach = hn::IfThenElseZero(is_near, hn::Mul(hn::Load(d, weights + at), hn::Set(d, a.inverse_tau)));
-      hn::Store(fused(sum(index, logit), reach, vectors.start(index)), d, gradients + at);
-    }
-  };
-  if (a.deterministic) {
-    each_near([&](int index, Vector<T> logit)
-                  HWY_ATTR { return sum_signs(a, logit, vectors.products(index), vectors.stride, samples); });
-    return;
-  }
   const LaneThreefry first = mask_generator(schedule, a.noise, 0);
-  const auto each_drawn = [&]<bool kHasTau>() HWY_ATTR {
-    each_near([&](int index, Vector<T> logit) HWY_ATTR {
-      return sum_samples<T, kHasTau>(a, schedule, first, vectors.places(index), logit, vectors.products(index),
-                                     vectors.stride, samples);
-    });
-  };
-  if (a.inverse_tau == T{1}) {
-    each_drawn.template operator()<false>();
-  } else {
-    each_drawn.template operator()<true>();
+  const bool has_tau = a.inverse_tau != T{1};
+  for (int index = 0; index < count; ++index) {
+    const std::ptrdiff_t at = vectors.at(index);
+    const auto logit = hn::Load(d, a.logits + at);
+    const auto is_near = hn::Lt(hn::Abs(logit), far);
+    auto gradient = vectors.start(index);
+    if (!hn::AllFalse(d, is_near)) {
+      const T* products = vectors.products(index);
+      const auto reach = hn::IfThenElseZero(is_near, hn::Mul(hn::Load(d, weights + at), hn::Set(d, a.inverse_tau)));
+      const auto sum = a.deterministic ? sum_signs<T>(a, logit, products, vectors.stride, samples)
+                       : has_tau ? sum_samples_with_tau<T>(a, schedule, first, vectors.places(index), logit, products,
+                                                           vectors.stride, samples)
+                                 : sum_samples<T, false>(a, schedule, first, vectors.places(index), logit, products,
+                                                         vectors.stride, samples);
+      gradient = fused(sum, reach, gradient);
+    }
+    hn::Store(gradient, d, gradients + at);
   }
 }
 
