@@ -65,8 +65,11 @@ class ColourNetwork::Pass {
     const torch::Tensor weight = next();
     return torch::conv2d(x, weight, next(), 1, 1);
   }
-  torch::Tensor convolve(const torch::Tensor& x, int stride, int padding = 1) {
-    return torch::conv2d(x, next(), {}, stride, padding);
+  torch::Tensor convolve(const torch::Tensor& x, int stride) { return torch::conv2d(x, next(), {}, stride, 1); }
+  // Every second pixel by itself. Not a convolution with a stride: where channels are no multiple of eight, oneDNN's
+  // gradient of it writes beyond its memory on processors without AVX-512.
+  torch::Tensor project_half(const torch::Tensor& x) {
+    return torch::conv2d(x.slice(2, 0, c10::nullopt, 2).slice(3, 0, c10::nullopt, 2), next());
   }
   torch::Tensor norm(const torch::Tensor& x) {
     torch::Tensor& mean = statistics_[statistic_++];
@@ -97,7 +100,7 @@ class ColourNetwork::Pass {
         const bool enters = group > 0 && block == 0;
         torch::Tensor y = torch::relu(norm(convolve(x, enters ? 2 : 1)));
         y = norm(convolve(y, 1));
-        x = torch::relu(y + (enters ? norm(convolve(x, 2, 0)) : x));
+        x = torch::relu(y + (enters ? norm(project_half(x)) : x));
       }
     }
     return x;
