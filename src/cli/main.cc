@@ -122,7 +122,8 @@ int main(int argc, char** argv) {
   // Blocks take and give back megabytes all the time; what goes back to the system has to be zeroed when it returns.
   constexpr int kKept = 1 << 28;
   mallopt(M_TRIM_THRESHOLD, kKept);
-  mallopt(M_MMAP_THRESHOLD, kKept);
+  constexpr int kLarge = 1 << 25;  // of these there are few, and they would leave holes
+  mallopt(M_MMAP_THRESHOLD, kLarge);
 #endif
   // A reader that goes away is an error of writing, and no reason to give up what is being trained.
   std::signal(SIGPIPE, SIG_IGN);
