@@ -109,19 +109,17 @@ SpentTime time_sampler(std::size_t weights, int samples, int rounds,
                        .first_index = 0,
                        .samples = samples,
                        .noise = noise,
-                       .deterministic = false});
-    kernels.flat_gradient({.weights = values.data(),
-                           .products = drawn.data(),
-                           .count = count,
-                           .stride = count,
-                           .first_index = 0,
-                           .samples = samples,
-                           .slope = {.logits = logits.data(),
-                                     .noise = noise,
-                                     .deterministic = false,
-                                     .inverse_tau = 1.0F,
-                                     .alpha = static_cast<float>(kPenalty)},
-                           .gradients = gradients.data()});
+                       .kind = engine::MaskDrawing::kGumbel,
+                       .inverse_tau = 1.0F});
+    kernels.flat_gradient(
+        {.weights = values.data(),
+         .products = drawn.data(),
+         .count = count,
+         .stride = count,
+         .first_index = 0,
+         .samples = samples,
+         .slope = {.logits = logits.data(), .noise = noise, .inverse_tau = 1.0F, .alpha = static_cast<float>(kPenalty)},
+         .gradients = gradients.data()});
     best.improve(watch.spent());
   }
   return best;

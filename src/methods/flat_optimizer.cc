@@ -1,4 +1,4 @@
-#include "methods/torch/flat_optimizer.h"
+#include "methods/flat_optimizer.h"
 
 #include <algorithm>
 #include <cmath>

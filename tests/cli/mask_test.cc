@@ -266,6 +266,7 @@ TEST_F(MaskVerb, BadInputOfPermutedImagesIsOneClearLine) {
   expect_refused(line + "--clip-of published", "clip_of");
   expect_refused(line + "--inverse-io fullmask", "no control mask");
   expect_refused(line + "--sampler hard-concrete", "hard-concrete");
+  expect_refused(line + "--grain unit", "grain unit");
   expect_refused(line + "--samples 64 --mask-batch 64", "32 masks at most");
   expect_refused(line + "--include layers.9.*", "no tensor is named like 'layers.9.*'");
   expect_refused(line + "--network lstm", "network");
@@ -289,7 +290,8 @@ TEST_F(MaskVerb, BadInputIsOneClearLine) {
   folder_.write("empty.csv", "target,row,output\n");
   expect_refused(std::string(kShort) + "--targets empty.csv", "no target selects any row");
   expect_refused(std::string(kShort) + "--clip-of published", "clip_of");
-  expect_refused(std::string(kDigits) + "--sampler hard-concrete", "hard-concrete");
+  expect_refused(std::string(kDigits) + "--sampler hard-concrete --active-set 12", "one bit for each weight");
+  expect_refused(std::string(kDigits) + "--grain unit --clip-of published", "one bit for each weight");
   expect_refused(std::string(kDigits) + "--samples 64 --mask-batch 64", "32 masks at most");
   expect_refused(std::string(kDigits) + "--active-set -1", "active_set");
   expect_refused(std::string(kShort) + "--active-set 12", "large networks");

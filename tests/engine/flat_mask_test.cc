@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <vector>
@@ -15,7 +16,7 @@ const MaskNoise kFlatNoise{mask_key(7, 3), 5, 0, 0};
 
 struct FlatCase {
   int samples = 4;
-  bool deterministic = false;
+  MaskDrawing kind = MaskDrawing::kGumbel;
   double tau = 1;
   bool of_count = false;
 };
@@ -31,8 +32,18 @@ std::vector<double> flat_numbers(double factor, unsigned phase) {
 double soft(double logit, double uniform, double tau) {
   return 1 / (1 + std::exp(-(logit + std::log(uniform) - std::log1p(-uniform)) / tau));
 }
+// What a soft sample makes of a weight, and how that changes with it; hard concrete: Louizos et al., eq. (11).
+double factor(const FlatCase& c, double soft) {
+  return c.kind == MaskDrawing::kHardConcrete ? std::clamp(1.2 * soft - 0.1, 0.0, 1.0) : soft > 0.5 ? 1 : 0;
+}
+double factor_slope(const FlatCase& c, double soft) {
+  const double stretched = 1.2 * soft - 0.1;
+  return c.kind != MaskDrawing::kHardConcrete ? 1 : stretched > 0 && stretched < 1 ? 1.2 : 0;
+}
 double flat_uniform(const FlatCase& c, int sample, std::size_t at) {
-  return c.deterministic ? 0.5 : mask_uniform(kFlatNoise, sample, kFlatFirst + static_cast<std::uint32_t>(at));
+  return c.kind == MaskDrawing::kDeterministic
+             ? 0.5
+             : mask_uniform(kFlatNoise, sample, kFlatFirst + static_cast<std::uint32_t>(at));
 }
 
 // Near what is expected, and the same bits from every target.
@@ -63,7 +74,7 @@ TEST_P(FlatMask, KeepsWhatTheNoiseSays) {
   std::vector<double> expected;
   for (int sample = 0; sample < c.samples; ++sample) {
     for (std::size_t at = 0; at < kFlatCount; ++at) {
-      expected.push_back(soft(logits[at], flat_uniform(c, sample, at), 1) > 0.5 ? weights[at] : 0);
+      expected.push_back(weights[at] * factor(c, soft(logits[at], flat_uniform(c, sample, at), c.tau)));
     }
   }
   expect_from_every_target(expected, [&](const auto& kernels, auto number) {
@@ -72,7 +83,7 @@ TEST_P(FlatMask, KeepsWhatTheNoiseSays) {
     const AlignedVector<T> w(weights.begin(), weights.end());
     AlignedVector<T> masked(expected.size());
     kernels.flat_draw({l.data(), w.data(), masked.data(), kFlatCount, kFlatCount, kFlatFirst, c.samples, kFlatNoise,
-                       c.deterministic});
+                       c.kind, static_cast<T>(1 / c.tau)});
     return masked;
   });
 }
@@ -92,7 +103,7 @@ TEST_P(FlatMask, GradientsAreThoseOfTheSoftSample) {
     for (const double product : flat_numbers(1, static_cast<unsigned>(11 + sample))) {
       const std::size_t at = products.size() % kFlatCount;
       const double s = soft(logits[at], flat_uniform(c, sample, at), c.tau);
-      expected[at] += product * weights[at] * s * (1 - s) / c.tau;
+      expected[at] += product * weights[at] * factor_slope(c, s) * s * (1 - s) / c.tau;
       products.push_back(product);
     }
   }
@@ -102,8 +113,8 @@ TEST_P(FlatMask, GradientsAreThoseOfTheSoftSample) {
     const AlignedVector<T> w(weights.begin(), weights.end());
     const AlignedVector<T> p(products.begin(), products.end());
     AlignedVector<T> gradients(kFlatCount);
-    const MaskSlope<T> slope{
-        l.data(), kFlatNoise, c.deterministic, static_cast<T>(1 / c.tau), static_cast<T>(kFlatAlpha), c.of_count};
+    const MaskSlope<T> slope{l.data(),  kFlatNoise, c.kind, static_cast<T>(1 / c.tau), static_cast<T>(kFlatAlpha),
+                             c.of_count};
     kernels.flat_gradient({w.data(), p.data(), kFlatCount, kFlatCount, kFlatFirst, c.samples, slope, gradients.data()});
     return gradients;
   });
@@ -111,8 +122,10 @@ TEST_P(FlatMask, GradientsAreThoseOfTheSoftSample) {
 
 INSTANTIATE_TEST_SUITE_P(Cases, FlatMask,
                          testing::Values(FlatCase{}, FlatCase{.samples = 1}, FlatCase{.samples = 7},
-                                         FlatCase{.samples = 2, .deterministic = true},
-                                         FlatCase{.samples = 4, .tau = 0.5}, FlatCase{.of_count = true}));
+                                         FlatCase{.samples = 2, .kind = MaskDrawing::kDeterministic},
+                                         FlatCase{.samples = 4, .tau = 0.5}, FlatCase{.of_count = true},
+                                         FlatCase{.samples = 6, .kind = MaskDrawing::kHardConcrete},
+                                         FlatCase{.kind = MaskDrawing::kHardConcrete, .tau = 0.667}));
 
 }  // namespace
 }  // namespace modlab::engine::solo

@@ -20,7 +20,6 @@ double soft_sample(double uniform, double logit, double tau) {
   return sigmoid((logit + std::log(uniform) - std::log1p(-uniform)) / tau);
 }
 
-// A layer with everything that its kernels read and write.
 struct Case {
   int inputs = 21;
   int units = 37;
@@ -30,6 +29,9 @@ struct Case {
   bool is_far = false;  // most logits are so far down that nothing is computed for them
 };
 
+MaskDrawing drawing_of(const Case& c) { return c.deterministic ? MaskDrawing::kDeterministic : MaskDrawing::kGumbel; }
+
+// A layer with everything that its kernels read and write.
 struct Layer {
   explicit Layer(const Case& of, double spread = 3) : c(of) {
     Numbers numbers;
@@ -110,7 +112,7 @@ struct Layer {
     AlignedVector<std::uint16_t> bits(
         static_cast<std::size_t>(padded_inputs(c.inputs)) * panel_count(c.units) * c.blocks.samples + 4);
     const auto arranged = panels<T>(logits);
-    kernels.draw({arranged.data(), bits.data(), c.inputs, c.units, c.blocks.samples, kNoise, c.deterministic, 0,
+    kernels.draw({arranged.data(), bits.data(), c.inputs, c.units, c.blocks.samples, kNoise, drawing_of(c), 0,
                   panel_count(c.units)});
     return bits;
   }
@@ -337,7 +339,7 @@ TEST(MaskedKernelsTest, GradientsOfLogitsAndWeights) {
                           c.blocks,
                           x.data(),
                           dy_rows.data(),
-                          {of_weights ? nullptr : logits.data(), kNoise, c.deterministic, static_cast<T>(1 / c.tau),
+                          {of_weights ? nullptr : logits.data(), kNoise, drawing_of(c), static_cast<T>(1 / c.tau),
                            static_cast<T>(kAlpha)},
                           gradients.data(),
                           nullptr,
@@ -403,7 +405,7 @@ TEST(MaskedKernelsTest, DrawsHaveTheirDistribution) {
                       c.blocks,
                       x.data(),
                       dy_rows.data(),
-                      {logits.data(), kNoise, false, 1, 0},
+                      {logits.data(), kNoise, MaskDrawing::kGumbel, 1, 0},
                       gradients.data(),
                       nullptr,
                       false,

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "core/errors.h"
-#include "methods/torch/flat_optimizer.h"
+#include "methods/flat_optimizer.h"
 #include "methods/torch/sample_targets.h"
 #include "methods/torch/torch_masking.h"
 #include "methods/torch/torch_training.h"

@@ -188,8 +188,8 @@ TEST_P(DigitNetworkTest, SamplesAreSinglePasses) {
       bits[tensor].resize(panels[tensor].count / solo::kUnitPad * kSamples + 4);
       noise.tensor = static_cast<std::uint32_t>(tensor);
       solo::masked_oracle_kernels().draw({arranged.data() + panels[tensor].offset, bits[tensor].data(),
-                                          panels[tensor].inputs, panels[tensor].units, kSamples, noise, false, 0,
-                                          panels[tensor].panels()});
+                                          panels[tensor].inputs, panels[tensor].units, kSamples, noise,
+                                          engine::MaskDrawing::kGumbel, 0, panels[tensor].panels()});
       masks.bits[tensor] = bits[tensor].data();
     }
   }

@@ -82,8 +82,8 @@ TEST_P(DrawnMasksTest, TrainTheSameLogitsThere) {
     // A bit that is drawn otherwise would change the loss by far more.
     EXPECT_NEAR(here.step(rows, {}), there.step(rows, {}), 1e-4) << step;
   }
-  const std::vector<float> logits = here.logits();
-  const std::vector<float> others = there.logits();
+  const std::vector<float> logits = here.mask().logits();
+  const std::vector<float> others = there.mask().logits();
   double moved = 0;
   for (std::size_t at = 0; at < logits.size(); ++at) {
     ASSERT_NEAR(logits[at], others[at], 2e-3) << at;

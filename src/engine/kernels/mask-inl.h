@@ -9,33 +9,10 @@
 
 #include "engine/kernels/kernels.h"
 #include "engine/kernels/lane_math-inl.h"
+#include "engine/kernels/soft_mask-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace modlab::engine::HWY_NAMESPACE {
-
-// A hard concrete variable is stretched from (0, 1) to this interval and cut off at 0 and 1 (Louizos, Welling and
-// Kingma, "Learning sparse neural networks through L0 regularization", eq. (11)).
-inline constexpr double kStretchLow = -0.1;
-inline constexpr double kStretchHigh = 1.1;
-
-// sigmoid(l + log(u / (1 - u))) and its slope s (1 - s), without a logarithm.
-template <typename T>
-HWY_INLINE void soft_sample(Vector<T> uniform, Vector<T> rest, Vector<T> odds, Vector<T>& soft, Vector<T>& slope) {
-  const auto against = hn::Mul(rest, odds);
-  const auto inverse = inverse_of(hn::Add(uniform, against));
-  soft = hn::Mul(uniform, inverse);
-  slope = hn::Mul(soft, hn::Mul(against, inverse));
-}
-
-// The same at a temperature.
-template <typename T>
-HWY_INLINE void soft_sample_at(Vector<T> uniform, Vector<T> rest, Vector<T> logit, Vector<T> inverse_tau,
-                               Vector<T>& soft, Vector<T>& slope) {
-  const Tag<T> d;
-  const auto noise = hn::Sub(log_of(uniform), log_of(rest));
-  soft = sigmoid_of<T>(hn::Mul(hn::Add(logit, noise), inverse_tau));
-  slope = hn::Mul(hn::Mul(soft, hn::Sub(hn::Set(d, T{1}), soft)), inverse_tau);
-}
 
 template <typename T>
 void mask_odds(const T* logits, T* odds, int count) {
@@ -51,7 +28,6 @@ template <typename T, bool kHasTau, bool kIsHardConcrete>
 HWY_INLINE void draw_mask_as(const DrawMask<T>& a) {
   const Tag<T> d;
   const std::size_t lanes = hn::Lanes(d);
-  const auto zero = hn::Zero(d);
   const auto one = hn::Set(d, T{1});
   const auto inverse_tau = hn::Load(d, a.inverse_tau);
 #pragma GCC unroll 4
@@ -63,15 +39,13 @@ HWY_INLINE void draw_mask_as(const DrawMask<T>& a) {
     Vector<T> soft, slope;
     if constexpr (kHasTau) {
       soft_sample_at<T>(uniform, rest, hn::Load(d, a.logits + at), inverse_tau, soft, slope);
+      slope = hn::Mul(slope, inverse_tau);
     } else {
       soft_sample<T>(uniform, rest, odds, soft, slope);
     }
     Vector<T> factor;
     if constexpr (kIsHardConcrete) {
-      const auto width = hn::Set(d, static_cast<T>(kStretchHigh - kStretchLow));
-      const auto stretched = fused(soft, width, hn::Set(d, static_cast<T>(kStretchLow)));
-      factor = smaller(one, larger(zero, stretched));
-      slope = hn::IfThenElseZero(hn::And(hn::Gt(stretched, zero), hn::Lt(stretched, one)), hn::Mul(slope, width));
+      factor = hard_concrete<T>(soft, slope);
     } else {
       // Whether the noisy logit is positive does not depend on the temperature.
       factor = hn::IfThenElseZero(hn::Gt(uniform, hn::Mul(rest, odds)), one);

@@ -1,5 +1,5 @@
-// Masks of networks whose products are not ours: every sample's masked weights side by side, and the gradients of
-// logits from those of every sample's weights.
+// Masks whose samples are made use of in turn: every sample's masked weights side by side, and the gradients of logits
+// from those of every sample's weights.
 
 #if defined(MODLAB_ENGINE_SOLO_FLAT_MASK_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MODLAB_ENGINE_SOLO_FLAT_MASK_INL_H_
@@ -23,6 +23,22 @@ HWY_INLINE auto choice_of(M kept) {
 #endif
 }
 
+// Numbers between 0 and 1, of one vector of weights.
+template <typename T, typename Store>
+HWY_NOINLINE void draw_hard_concrete(const solo::FlatMaskDraw<T>& a, const LaneSchedule& schedule, FloatWords places,
+                                     Vector<T> logit, Vector<T> weight, const Store& store) {
+  FloatWords word[kDrawSamples];
+  for (int sample = 0; sample < a.samples; ++sample) {
+    if (sample % kDrawSamples == 0) {
+      mask_generator(schedule, a.noise, sample).draw(places, word);
+    }
+    Vector<T> uniform, rest, soft, slope;
+    uniforms_of(word[sample % kDrawSamples], uniform, rest);
+    soft_sample_at<T>(uniform, rest, logit, hn::Set(Tag<T>(), a.inverse_tau), soft, slope);
+    store(sample, hn::Mul(weight, hard_concrete<T>(soft, slope)));
+  }
+}
+
 template <typename T>
 void flat_mask_draw(const solo::FlatMaskDraw<T>& a) {
   const Tag<T> d;
@@ -37,8 +53,13 @@ void flat_mask_draw(const solo::FlatMaskDraw<T>& a) {
     const auto store = [&](int sample, Vector<T> value) HWY_ATTR {
       hn::Store(value, d, a.masked + static_cast<std::size_t>(sample) * a.stride + at);
     };
+    const auto places = hn::Add(first_places, hn::Set(dw, a.first_index + static_cast<std::uint32_t>(at)));
+    if (a.kind == MaskDrawing::kHardConcrete) {
+      draw_hard_concrete<T>(a, schedule, places, logit, weight, store);
+      continue;
+    }
     const bool is_never = hn::AllTrue(d, hn::Lt(logit, hn::Set(d, static_cast<T>(solo::kNeverLogit))));
-    if (a.deterministic || is_never) {
+    if (a.kind == MaskDrawing::kDeterministic || is_never) {
       const auto kept = hn::IfThenElseZero(hn::Gt(logit, hn::Zero(d)), weight);
       for (int sample = 0; sample < a.samples; ++sample) {
         store(sample, kept);
@@ -46,7 +67,6 @@ void flat_mask_draw(const solo::FlatMaskDraw<T>& a) {
       continue;
     }
     const auto threshold = threshold_of(sigmoid_of<T>(near_logit<T>(logit)));
-    const auto places = hn::Add(first_places, hn::Set(dw, a.first_index + static_cast<std::uint32_t>(at)));
     for (int sample = 0; sample < a.samples; sample += kDrawSamples) {
       FloatWords word[kDrawSamples];
       mask_generator(schedule, a.noise, sample).draw(places, word);

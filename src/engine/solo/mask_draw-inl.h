@@ -137,7 +137,7 @@ inline constexpr int kStripInputs = 16;
 
 template <typename T>
 void mask_draw(const solo::MaskDraw<T>& a) {
-  if (a.deterministic) {
+  if (a.kind == MaskDrawing::kDeterministic) {
     mask_signs(a);
     return;
   }

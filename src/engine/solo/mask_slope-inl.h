@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "engine/kernels/soft_mask-inl.h"
 #include "engine/solo/mask_draw-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -102,6 +103,25 @@ HWY_NOINLINE Vector<T> sum_samples_with_tau(const solo::MaskSlope<T>& a, const L
 }
 
 template <typename T>
+HWY_NOINLINE Vector<T> sum_hard_concrete(const solo::MaskSlope<T>& a, const LaneSchedule& schedule, FloatWords places,
+                                         Vector<T> logit, const T* products, std::ptrdiff_t stride, int samples) {
+  const Tag<T> d;
+  auto sum = hn::Zero(d);
+  FloatWords word[kDrawSamples];
+  for (int sample = 0; sample < samples; ++sample) {
+    if (sample % kDrawSamples == 0) {
+      mask_generator(schedule, a.noise, sample).draw(places, word);
+    }
+    Vector<T> uniform, rest, soft, slope;
+    uniforms_of(word[sample % kDrawSamples], uniform, rest);
+    soft_sample_at<T>(uniform, rest, logit, hn::Set(d, a.inverse_tau), soft, slope);
+    hard_concrete<T>(soft, slope);
+    sum = fused(hn::Load(d, products + sample * stride), slope, sum);
+  }
+  return sum;
+}
+
+template <typename T>
 HWY_NOINLINE Vector<T> sum_signs(const solo::MaskSlope<T>& a, Vector<T> logit, const T* products, std::ptrdiff_t stride,
                                  int samples) {
   const Tag<T> d;
@@ -133,11 +153,14 @@ HWY_INLINE void logit_gradients(const solo::MaskSlope<T>& a, const LaneSchedule&
     if (!hn::AllFalse(d, is_near)) {
       const T* products = vectors.products(index);
       const auto reach = hn::IfThenElseZero(is_near, hn::Mul(hn::Load(d, weights + at), hn::Set(d, a.inverse_tau)));
-      const auto sum = a.deterministic ? sum_signs<T>(a, logit, products, vectors.stride, samples)
-                       : has_tau ? sum_samples_with_tau<T>(a, schedule, first, vectors.places(index), logit, products,
-                                                           vectors.stride, samples)
-                                 : sum_samples<T, false>(a, schedule, first, vectors.places(index), logit, products,
-                                                         vectors.stride, samples);
+      const auto sum =
+          a.kind == MaskDrawing::kDeterministic ? sum_signs<T>(a, logit, products, vectors.stride, samples)
+          : a.kind == MaskDrawing::kHardConcrete
+              ? sum_hard_concrete<T>(a, schedule, vectors.places(index), logit, products, vectors.stride, samples)
+          : has_tau ? sum_samples_with_tau<T>(a, schedule, first, vectors.places(index), logit, products,
+                                              vectors.stride, samples)
+                    : sum_samples<T, false>(a, schedule, first, vectors.places(index), logit, products, vectors.stride,
+                                            samples);
       gradient = fused(sum, reach, gradient);
     }
     hn::Store(gradient, d, gradients + at);

@@ -81,7 +81,7 @@ struct MaskDraw {
   std::uint16_t* bits;
   int inputs, units, samples;
   MaskNoise noise;
-  bool deterministic;
+  MaskDrawing kind;  // not kHardConcrete, whose numbers are no bits
   int first_panel, last_panel;
 };
 
@@ -116,7 +116,7 @@ template <typename T>
 struct MaskSlope {
   const T* logits = nullptr;  // null: the gradient is the weights'
   MaskNoise noise = {};
-  bool deterministic = false;
+  MaskDrawing kind = MaskDrawing::kGumbel;
   T inverse_tau = 1;
   T alpha = 0;            // what a logit's gradient begins with: of alpha times the sum of the logits,
   bool of_count = false;  // or of the expected number of kept weights
@@ -180,8 +180,9 @@ struct RowSums {
   bool add;
 };
 
-// The same for networks whose products are not ours: parameters as they lie in memory, and beside them what each sample
-// makes of them, `stride` numbers apart. A multiple of kUnitPad numbers; `first_index` is the first one's index.
+// The same where passes are made with each sample's weights in turn, which need not be bits times weights then:
+// parameters as they lie in memory, and beside them what each sample makes of them, `stride` numbers apart. A multiple
+// of kUnitPad numbers; `first_index` is the first one's index.
 template <typename T>
 struct FlatMaskDraw {
   const T* logits;
@@ -191,7 +192,8 @@ struct FlatMaskDraw {
   std::uint32_t first_index;
   int samples;
   MaskNoise noise;
-  bool deterministic;
+  MaskDrawing kind;
+  T inverse_tau;
 };
 template <typename T>
 struct FlatMaskGradient {

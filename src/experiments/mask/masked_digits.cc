@@ -265,6 +265,15 @@ class MaskedDigitsWork : public SoloMaskWork {
   std::vector<DigitMaskingSpec> specs_;
 };
 
+void check_masked_digits(const methods::MaskSpec& spec) {
+  methods::check_solo(spec);
+  if (!has_bits(spec) && (spec.active || spec.clip_of == methods::MaskClip::kPublished)) {
+    throw ConfigError(
+        "active_set and clip_of published are for masks of one bit for each weight; leave them out, or sampler "
+        "hard-concrete and grain unit");
+  }
+}
+
 class MaskedDigitsKind : public MaskKind {
  public:
   std::string_view name() const override { return "masked-digits"; }
@@ -294,7 +303,7 @@ class MaskedDigitsKind : public MaskKind {
   Values resolve(const Given& given) const override {
     DigitMaskingSpec spec = start_spec(given);
     masked_digits_settings().apply(given, spec);
-    methods::check_solo(spec.mask);
+    check_masked_digits(spec.mask);
     return masked_digits_settings().values(spec);
   }
   std::map<std::string, nlohmann::json> defaults() const override {

@@ -147,6 +147,11 @@ ImageMaskingSpec masked_images_spec(const Values& values) {
 
 void check_masked_images(const ImageMaskingSpec& spec) {
   methods::check_solo(spec.mask);
+  if (!has_bits(spec.mask)) {
+    throw ConfigError(
+        "sampler hard-concrete and grain unit are for weights that stay as they are; permuted-mnist trains them with "
+        "their masks");
+  }
   if (!spec.mask.beta) {
     throw ConfigError("beta: auto is for networks that are trained before they are masked; name a number");
   }

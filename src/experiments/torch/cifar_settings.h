@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "methods/flat_optimizer.h"
 #include "methods/mask/mask_spec.h"
-#include "methods/torch/flat_optimizer.h"
 #include "models/torch/colour_network.h"
 #include "settings/spec_table.h"
 

@@ -13,9 +13,6 @@ namespace modlab::methods {
 using models::DigitBatch;
 namespace solo = engine::solo;
 
-namespace {
-
-// Digits whose mean loss a step takes.
 double counted_digits(std::span<const DigitBatch> passes) {
   double count = 0;
   for (const DigitBatch& batch : passes) {
@@ -26,6 +23,8 @@ double counted_digits(std::span<const DigitBatch> passes) {
   }
   return count;
 }
+
+namespace {
 
 // Steps between looks for logits that can be given up.
 constexpr std::uint32_t kLookEvery = 50;
@@ -140,7 +139,7 @@ void DigitMaskTrainer::draw(std::uint32_t pass) {
                      .units = place.units,
                      .samples = settings_.samples,
                      .noise = noise(static_cast<std::uint32_t>(tensor), pass),
-                     .deterministic = settings_.sampler == MaskSampler::kDeterministic,
+                     .kind = settings_.sampler,
                      .first_panel = static_cast<int>(panel),
                      .last_panel = static_cast<int>(panel) + 1});
     });
@@ -166,7 +165,7 @@ double DigitMaskTrainer::step(std::span<const DigitBatch> passes) {
                        .add = pass > 0,
                        .slope = {.logits = logits_.data(),
                                  .noise = noise(0, call),
-                                 .deterministic = settings_.sampler == MaskSampler::kDeterministic,
+                                 .kind = settings_.sampler,
                                  .inverse_tau = static_cast<float>(1 / settings_.tau),
                                  .alpha = static_cast<float>(settings_.alpha),
                                  .of_count = settings_.of_count},

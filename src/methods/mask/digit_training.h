@@ -11,6 +11,9 @@
 
 namespace modlab::methods {
 
+// Digits whose mean loss a step takes. Throws ConfigError if there are none.
+double counted_digits(std::span<const models::DigitBatch> passes);
+
 struct WeightTraining {
   double lr = 1e-3;
   double clip = 1;  // of the gradient's length; 0: none
@@ -46,9 +49,6 @@ class DigitWeightTrainer {
   DigitOptimizer optimizer_;
 };
 
-// How a sample of a mask is drawn: with noise, or by the sign of the logits.
-enum class MaskSampler { kGumbel, kDeterministic };
-
 struct DigitMaskTraining {
   int samples = 4;
   double lr = 1e-2;
@@ -56,7 +56,7 @@ struct DigitMaskTraining {
   bool of_count = false;  // or times the expected number of kept weights
   double clip = 1;
   double tau = 1;
-  MaskSampler sampler = MaskSampler::kGumbel;
+  engine::MaskDrawing sampler = engine::MaskDrawing::kGumbel;  // or kDeterministic
   MaskClip clip_what = MaskClip::kLogits;
   // Logits below minus this are given up: not drawn, not learned, not updated any more. Nothing: none are.
   std::optional<double> active = {};

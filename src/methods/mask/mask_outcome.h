@@ -15,8 +15,10 @@ struct MaskStage {
   std::string name;
   std::vector<float> logits;
   models::WeightMask mask;
-  std::vector<double> accuracy;    // of each target, in percent; where they follow each other, up to this one
-  std::vector<double> inverse;     // with everything but the mask
+  std::vector<double> accuracy;  // of each target, in percent; where they follow each other, up to this one
+  std::vector<double> inverse;   // with everything but the mask
+  // The same between the ends alone: the first and the last layer keep what the control mask keeps.
+  std::vector<double> hidden_inverse = {};
   std::vector<double> other = {};  // accuracy in each of MaskOutcome::other_tests, in percent
   double ambiguous = 0;            // share of logits that are not decided, in percent
   // Of each tensor: kept weights that lie on a path from an input to an output of the target. Empty where the network

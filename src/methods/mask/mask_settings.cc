@@ -110,7 +110,8 @@ std::vector<SpecSetting<MaskSpec>> variant_rows() {
           [](const MaskSpec& spec) { return spec.active ? json(*spec.active) : json("off"); }),
       row<MaskSpec>(
           "sampler", "NAME",
-          "how masks are drawn: gumbel, deterministic (by the sign of the logit), and on truth tables hard-concrete",
+          "how masks are drawn: gumbel, deterministic (by the sign of the logit), or hard-concrete, whose numbers are "
+          "no bits",
           kPlain, [](MaskSpec& spec, const std::string& text) { spec.sampler = read_word("sampler", text, kSamplers); },
           [](const MaskSpec& spec) { return json(word_for(spec.sampler, kSamplers)); }),
       row<MaskSpec>(
@@ -125,8 +126,7 @@ std::vector<SpecSetting<MaskSpec>> variant_rows() {
           [](MaskSpec& spec, const std::string& text) { spec.penalty = read_word("penalty", text, kPenalties); },
           [](const MaskSpec& spec) { return json(word_for(spec.penalty, kPenalties)); }),
       row<MaskSpec>(
-          "grain", "weight|unit",
-          "what has a logit: each weight, or, on truth tables, each unit with all weights into it", kPlain,
+          "grain", "weight|unit", "what has a logit: each weight, or each unit with all weights into it", kPlain,
           [](MaskSpec& spec, const std::string& text) { spec.grain = read_word("grain", text, kGrains); },
           [](const MaskSpec& spec) { return json(word_for(spec.grain, kGrains)); }),
       row<MaskSpec>(
@@ -171,9 +171,6 @@ void check(const MaskSpec& spec) {
 
 void check_solo(const MaskSpec& spec) {
   check(spec);
-  if (spec.sampler == engine::MaskDrawing::kHardConcrete || spec.grain == MaskGrain::kUnit) {
-    throw ConfigError("sampler hard-concrete and grain unit are for masks over small networks on truth tables");
-  }
   if (spec.samples > engine::solo::kMostSamples) {
     throw ConfigError(
         fmt::format("samples: a step draws {} masks at most, not {}", engine::solo::kMostSamples, spec.samples));

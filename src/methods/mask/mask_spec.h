@@ -42,4 +42,9 @@ struct MaskSpec {
   std::vector<std::string> exclude = {"no-bias"};  // patterns, or presets
 };
 
+// Whether a sample of a mask is one bit for each weight.
+inline bool has_bits(const MaskSpec& spec) {
+  return spec.sampler != engine::MaskDrawing::kHardConcrete && spec.grain == MaskGrain::kWeight;
+}
+
 }  // namespace modlab::methods

@@ -11,6 +11,7 @@
 #include "core/thread_seconds.h"
 #include "engine/flush_denormals.h"
 #include "methods/mask/derived_masks.h"
+#include "methods/mask/digit_mask_by_sample.h"
 #include "methods/mask/digit_training.h"
 #include "methods/mask/drawn_rows.h"
 #include "methods/mask/live_weights.h"
@@ -61,6 +62,24 @@ class TrainingRows {
   std::shared_ptr<const Samples> samples_;
   DrawnRows rows_;
 };
+
+DigitMaskTraining training_of_bits(const DigitMaskingSpec& spec, std::uint32_t stage, double beta) {
+  return {.samples = spec.mask.samples,
+          .lr = spec.mask.lr,
+          .alpha = beta / spec.mask.batch_size,
+          .of_count = spec.mask.penalty == MaskPenaltyKind::kCount,
+          .clip = spec.mask.clip,
+          .tau = spec.mask.tau,
+          .sampler = spec.mask.sampler,
+          .clip_what = spec.mask.clip_of,
+          .active = spec.mask.active,
+          .seed = spec.seed,
+          .stage = stage};
+}
+
+FlatMaskTraining by_sample_training(const DigitMaskingSpec& spec, std::uint32_t stage, double beta) {
+  return {.spec = spec.mask, .beta = beta, .seed = spec.seed, .stage = stage};
+}
 
 // What a network said of the samples it is tested on.
 struct Answers {
@@ -167,34 +186,39 @@ class DigitsMasker {
       progress_.found.fetch_add(spec_.mask.steps, std::memory_order_relaxed);
       return known;
     }
-    network_->load(weights);
+    std::vector<float> logits;
+    if (has_bits(spec_.mask)) {
+      network_->load(weights);
+      const std::vector<float> start(network_->layout().count, static_cast<float>(spec_.mask.init));
+      DigitMaskTrainer trainer(*network_, is_masked_, start, training_of_bits(spec_, stage, beta), team_, kernels_, {},
+                               left_);
+      if (!take_mask_steps(trainer, target, stage)) {
+        return std::nullopt;
+      }
+      logits = logits_of(masked_, trainer.logits());
+      keep_left(stage, trainer.left());
+    } else {
+      DigitMaskBySample trainer(*network_, masked_, weights, by_sample_training(spec_, stage, beta), kernels_);
+      if (!take_mask_steps(trainer, target, stage)) {
+        return std::nullopt;
+      }
+      logits = trainer.logits();
+    }
+    unfinished_.keep(part, logits);
+    return logits;
+  }
+
+  template <typename Trainer>
+  bool take_mask_steps(Trainer& trainer, int target, std::uint32_t stage) {
     const TrainingRows rows(spec_, target, stage);
-    const DigitMaskTraining training{.samples = spec_.mask.samples,
-                                     .lr = spec_.mask.lr,
-                                     .alpha = beta / spec_.mask.batch_size,
-                                     .of_count = spec_.mask.penalty == MaskPenaltyKind::kCount,
-                                     .clip = spec_.mask.clip,
-                                     .tau = spec_.mask.tau,
-                                     .sampler = spec_.mask.sampler == engine::MaskDrawing::kDeterministic
-                                                    ? MaskSampler::kDeterministic
-                                                    : MaskSampler::kGumbel,
-                                     .clip_what = spec_.mask.clip_of,
-                                     .active = spec_.mask.active,
-                                     .seed = spec_.seed,
-                                     .stage = stage};
-    const std::vector<float> start(network_->layout().count, static_cast<float>(spec_.mask.init));
-    DigitMaskTrainer trainer(*network_, is_masked_, start, training, team_, kernels_, {}, left_);
     for (int step = 0; step < spec_.mask.steps; ++step) {
       trainer.step(
           digit_passes(spec_.task, rows.draw(static_cast<std::uint32_t>(step), spec_.mask.batch_size), target, true));
       if (!goes_on()) {
-        return std::nullopt;
+        return false;
       }
     }
-    const std::vector<float> logits = logits_of(masked_, trainer.logits());
-    keep_left(stage, trainer.left());
-    unfinished_.keep(part, logits);
-    return logits;
+    return true;
   }
 
   // What masks leave for the published clipping of those after them is kept with each.
@@ -262,6 +286,8 @@ class DigitsMasker {
     const Answers left = answers(masked_weights(masked_, inverse, weights_));
     stage.inverse = left.accuracy;
     stage.inverse_confusion = left.confusion;
+    const models::WeightMask between = inverse_mask(stage.mask, outcome_.stages.front().mask, InverseEnds::kFullMask);
+    stage.hidden_inverse = answers(masked_weights(masked_, between, weights_)).accuracy;
     stage.live = live_weights(stage.mask, wanted_outputs(target)).value_or(std::vector<std::size_t>{});
     return true;
   }
@@ -437,15 +463,19 @@ DigitStepSeconds digit_step_seconds(const DigitMaskingSpec& spec, const engine::
     return best;
   };
   DigitWeightTrainer weights(*network, {}, team, kernels);
-  std::vector<std::uint8_t> is_masked;
-  for (const engine::Tensor& tensor : network->layout().tensors) {
-    is_masked.push_back(tensor.shape.size() == 2 ? 1 : 0);
-  }
-  const std::vector<float> start(network->layout().count, 2.0F);
   DigitStepSeconds seconds;
   seconds.weights = time_steps(weights, spec.batch_size);
-  DigitMaskTrainer mask(*network, is_masked, start, {.samples = spec.mask.samples, .alpha = 1e-6}, team, kernels);
-  seconds.mask = time_steps(mask, spec.mask.batch_size);
+  const MaskedParameters masked = masked_parameters(network->layout(), spec.mask);
+  const double beta = spec.mask.beta.value_or(beta_candidates().front());
+  if (has_bits(spec.mask)) {
+    const std::vector<float> start(network->layout().count, static_cast<float>(spec.mask.init));
+    DigitMaskTrainer mask(*network, masked_tensors(network->layout(), masked), start, training_of_bits(spec, 0, beta),
+                          team, kernels);
+    seconds.mask = time_steps(mask, spec.mask.batch_size);
+  } else {
+    DigitMaskBySample mask(*network, masked, network->save(), by_sample_training(spec, 0, beta), kernels);
+    seconds.mask = time_steps(mask, spec.mask.batch_size);
+  }
   return seconds;
 }
 

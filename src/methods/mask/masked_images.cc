@@ -37,8 +37,7 @@ DigitMaskTraining joint_training(const ImageMaskingSpec& spec, std::uint32_t sta
           .of_count = spec.mask.penalty == MaskPenaltyKind::kCount,
           .clip = spec.mask.clip,
           .tau = spec.mask.tau,
-          .sampler = spec.mask.sampler == engine::MaskDrawing::kDeterministic ? MaskSampler::kDeterministic
-                                                                              : MaskSampler::kGumbel,
+          .sampler = spec.mask.sampler,
           .seed = spec.seed,
           .stage = stage,
           .weight_lr = spec.lr};

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "engine/training.h"
-#include "methods/torch/flat_optimizer.h"
+#include "methods/flat_optimizer.h"
 #include "models/torch/image_batches.h"
 #include "models/torch/torch_network.h"
 

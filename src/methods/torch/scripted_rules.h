@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "methods/torch/flat_optimizer.h"
+#include "methods/flat_optimizer.h"
 #include "models/rules/train_rules.h"
 #include "models/torch/torch_network.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/training.h"
-#include "methods/torch/flat_optimizer.h"
+#include "methods/flat_optimizer.h"
 #include "models/torch/torch_network.h"
 
 namespace modlab::methods {

@@ -79,19 +79,20 @@ class TorchMasker {
         network_, masked_, weights_,
         std::vector<float>(static_cast<std::size_t>(masked_.logits), static_cast<float>(masking_.spec.init)),
         masking_.spec, beta, masking_.seed, stage, kernels_);
+    FlatMask& mask = trainer.mask();
     for (const std::string& tensor : masking_.from_control) {
       if (!outcome_.stages.empty()) {
-        trainer.freeze(tensor, outcome_.stages.front().logits);
+        mask.freeze(tensor, outcome_.stages.front().logits);
       }
     }
-    if (const auto state = unfinished_.find(begun, FlatMaskTrainer::state_size(network_.layout()))) {
-      trainer.restore(*state);
-      progress_.found.fetch_add(trainer.steps(), std::memory_order_relaxed);
+    if (const auto state = unfinished_.find(begun, FlatMask::state_size(network_.layout(), masked_))) {
+      mask.restore(*state);
+      progress_.found.fetch_add(mask.steps(), std::memory_order_relaxed);
     }
     const DrawnRows rows(masking_.seed, stage, target.rows.size());
     CheckpointClock clock;
-    while (trainer.steps() < static_cast<std::uint32_t>(masking_.spec.steps)) {
-      std::vector<std::uint32_t> drawn = rows.draw(trainer.steps(), masking_.spec.batch_size);
+    while (mask.steps() < static_cast<std::uint32_t>(masking_.spec.steps)) {
+      std::vector<std::uint32_t> drawn = rows.draw(mask.steps(), masking_.spec.batch_size);
       for (std::uint32_t& row : drawn) {
         row = target.rows[row];
       }
@@ -99,13 +100,13 @@ class TorchMasker {
       progress_.steps.fetch_add(1, std::memory_order_relaxed);
       const bool stops = progress_.stop.load(std::memory_order_relaxed);
       if (stops || clock.is_time()) {
-        unfinished_.keep(begun, trainer.state());
+        unfinished_.keep(begun, mask.state());
       }
       if (stops) {
         return std::nullopt;
       }
     }
-    std::vector<float> logits = trainer.logits();
+    std::vector<float> logits = mask.logits();
     unfinished_.keep(part, logits);
     return logits;
   }

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "io/unfinished.h"
+#include "methods/flat_optimizer.h"
 #include "methods/mask/masked_digits.h"
 #include "methods/mask/stage_numbers.h"
-#include "methods/torch/flat_optimizer.h"
 #include "models/torch/torch_network.h"
 
 namespace modlab::methods {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -23,5 +24,20 @@ struct DigitBatch {
   std::vector<std::uint8_t> counts;   // [group]: whether it counts in the loss
   std::vector<int> read_at;           // [group]: after which step, from 0, its outputs are read
 };
+
+// One of some equal parts of a batch's rows.
+inline DigitBatch part_of(const DigitBatch& batch, int part, int parts) {
+  const auto rows = static_cast<std::ptrdiff_t>(batch.rows / parts);
+  DigitBatch taken = batch;
+  taken.rows = static_cast<int>(rows);
+  const auto take = [&](auto& to, const auto& from) {
+    const std::ptrdiff_t each = rows * (std::ssize(from) / batch.rows);
+    to.assign(from.begin() + part * each, from.begin() + (part + 1) * each);
+  };
+  take(taken.inputs, batch.inputs);
+  take(taken.values, batch.values);
+  take(taken.digits, batch.digits);
+  return taken;
+}
 
 }  // namespace modlab::models
