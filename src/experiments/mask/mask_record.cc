@@ -115,6 +115,9 @@ nlohmann::ordered_json stage_json(const MaskOutcome& outcome, const MaskStage& s
   object["name"] = stage.name;
   object["accuracy"] = by_target(outcome, stage.accuracy);
   object["inverse"] = by_target(outcome, stage.inverse);
+  if (!stage.hidden_inverse.empty()) {
+    object["hidden_inverse"] = by_target(outcome, stage.hidden_inverse);
+  }
   if (!stage.other.empty()) {
     object["other_tests"] = by_name(outcome.other_tests, stage.other);
   }
@@ -290,6 +293,8 @@ std::vector<Measure> pair_measures() {
           "%", percent);
       add(fmt::format("without{}_on_{}", mask, target),
           fmt::format("accuracy of target {} without what mask {} keeps", target, mask), "%", percent);
+      add(fmt::format("hidden{}_on_{}", mask, target),
+          fmt::format("accuracy of target {} without what mask {} keeps between the ends", target, mask), "%", percent);
     }
     add(fmt::format("kept_{}", target), fmt::format("weights that mask {} keeps", target), "weights", std::nullopt);
     add(fmt::format("other_answers_{}", target),
@@ -298,6 +303,8 @@ std::vector<Measure> pair_measures() {
     add(fmt::format("no_answers_{}", target),
         fmt::format("questions of the other operation that no operation answers under mask {}", target), "%", percent);
   }
+  add("hidden_gap", "points that a target loses more than the other without what its mask keeps between the ends", "%",
+      std::nullopt);
   add("inverse_asymmetry", "target 2 without mask 1 above target 1 without mask 2", "%", std::nullopt);
   add("early_above_late", "points lost with the early tensors masked above those with the late ones", "%",
       std::nullopt);
@@ -317,6 +324,7 @@ void add_pair_numbers(const MaskOutcome& outcome, Numbers& numbers) {
     for (std::size_t mask = 1; mask <= 2; ++mask) {
       numbers[fmt::format("mask{}_on_{}", mask, on)] = outcome.stages[mask].accuracy[target];
       numbers[fmt::format("without{}_on_{}", mask, on)] = outcome.stages[mask].inverse[target];
+      numbers[fmt::format("hidden{}_on_{}", mask, on)] = outcome.stages[mask].hidden_inverse[target];
     }
     numbers[fmt::format("kept_{}", on)] = static_cast<double>(methods::kept_count(outcome.stages[on].mask));
     const std::vector<std::vector<double>>& confusion = outcome.stages[on].confusion;
@@ -325,6 +333,8 @@ void add_pair_numbers(const MaskOutcome& outcome, Numbers& numbers) {
       numbers[fmt::format("no_answers_{}", on)] = confusion[1 - target].back();
     }
   }
+  const OwnAndOther hidden = own_and_other(outcome, &MaskStage::hidden_inverse);
+  numbers["hidden_gap"] = hidden.other.value_or(0) - hidden.own;
   numbers["inverse_asymmetry"] = outcome.stages[1].inverse[1] - outcome.stages[2].inverse[0];
   const std::size_t first = methods::kept_count(outcome.stages[1].mask);
   if (first > 0) {
