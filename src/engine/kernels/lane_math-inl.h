@@ -132,15 +132,33 @@ HWY_INLINE Vector<float> log_of(Vector<float> x) {
 
 // 1 / x for positive, normal x, to about one unit in the last place: a linear guess from the exponent's bits and
 // Newton's steps. The hardware's division takes four times as long, and its fast guesses differ between targets.
-HWY_INLINE Vector<float> inverse_of(Vector<float> x) {
+// Some at once, step by step, as each step waits for the one before.
+template <int kCount>
+HWY_INLINE void inverses_of(const Vector<float> (&x)[kCount], Vector<float> (&y)[kCount]) {
   const Tag<float> d;
   const hn::RebindToSigned<Tag<float>> di;
-  const auto one = hn::Set(d, 1.0F);
-  auto y = hn::BitCast(d, hn::Sub(hn::Set(di, 0x7EF311C3), hn::BitCast(di, x)));
-  for (int iteration = 0; iteration < 3; ++iteration) {
-    y = fused(y, fused_minus(x, y, one), y);
+  MODLAB_UNROLL
+  for (int i = 0; i < kCount; ++i) {
+    y[i] = hn::BitCast(d, hn::Sub(hn::Set(di, 0x7EF311C3), hn::BitCast(di, x[i])));
   }
-  return y;
+  MODLAB_UNROLL
+  for (int iteration = 0; iteration < 3; ++iteration) {
+    Vector<float> error[kCount];
+    MODLAB_UNROLL
+    for (int i = 0; i < kCount; ++i) {
+      error[i] = fused_minus(x[i], y[i], hn::Set(d, 1.0F));
+    }
+    MODLAB_UNROLL
+    for (int i = 0; i < kCount; ++i) {
+      y[i] = fused(y[i], error[i], y[i]);
+    }
+  }
+}
+HWY_INLINE Vector<float> inverse_of(Vector<float> x) {
+  const Vector<float> some[1] = {x};
+  Vector<float> inverses[1];
+  inverses_of(some, inverses);
+  return inverses[0];
 }
 
 // The square root of x >= 0 to about one unit in the last place, by the same means; 0 gives 0.
@@ -160,6 +178,12 @@ HWY_INLINE Vector<float> sqrt_of(Vector<float> x) {
 #if HWY_TARGET == HWY_SCALAR
 // The double-precision oracle has one lane and takes the library's functions.
 HWY_INLINE Vector<double> inverse_of(Vector<double> x) { return Vector<double>(1.0 / x.raw); }
+template <int kCount>
+HWY_INLINE void inverses_of(const Vector<double> (&x)[kCount], Vector<double> (&y)[kCount]) {
+  for (int i = 0; i < kCount; ++i) {
+    y[i] = inverse_of(x[i]);
+  }
+}
 HWY_INLINE Vector<double> sqrt_of(Vector<double> x) { return Vector<double>(std::sqrt(x.raw)); }
 HWY_INLINE Vector<double> exp_of(Vector<double> x) { return Vector<double>(std::exp(x.raw)); }
 HWY_INLINE Vector<double> log_of(Vector<double> x) { return Vector<double>(std::log(x.raw)); }

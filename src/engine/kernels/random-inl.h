@@ -62,15 +62,24 @@ class LaneThreefry {
     }
   }
 
-  // Four words, every lane with an index of its own.
-  HWY_INLINE void draw(FloatWords index, FloatWords* x) const {
-    x[0] = hn::Add(sum01_, index);
-    x[1] = hn::Xor(turned1_, x[0]);
-    x[2] = sum23_;
-    x[3] = mixed3_;
+  // Four words for each of some indices, every lane with indices of its own. A draw is a chain of operations that wait
+  // for each other; several at once are as many chains.
+  template <int kDraws>
+  HWY_INLINE void draw(const FloatWords (&index)[kDraws], FloatWords (&x)[kDraws][4]) const {
+    MODLAB_UNROLL
+    for (int i = 0; i < kDraws; ++i) {
+      x[i][0] = hn::Add(sum01_, index[i]);
+      x[i][1] = hn::Xor(turned1_, x[i][0]);
+      x[i][2] = sum23_;
+      x[i][3] = mixed3_;
+    }
     rounds<1>(x);
   }
-  HWY_INLINE void draw(std::uint32_t index, FloatWords* x) const { draw(hn::Set(WordTag<float>(), index), x); }
+  HWY_INLINE void draw(FloatWords index, FloatWords (&x)[4]) const {
+    const FloatWords indices[1] = {index};
+    draw(indices, reinterpret_cast<FloatWords(&)[1][4]>(x));
+  }
+  HWY_INLINE void draw(std::uint32_t index, FloatWords (&x)[4]) const { draw(hn::Set(WordTag<float>(), index), x); }
 
  private:
   static constexpr int kInjections = (kThreefryRounds - 1) / 4;
@@ -79,23 +88,39 @@ class LaneThreefry {
   static HWY_INLINE FloatWords turned(FloatWords word) {
     return hn::RotateRight<32 - kThreefryRotations[kRound % 8][kPair]>(word);
   }
-  template <int kRound>
-  HWY_INLINE void rounds(FloatWords* x) const {
+  template <int kRound, int kDraws>
+  HWY_INLINE void rounds(FloatWords (&x)[kDraws][4]) const {
     if constexpr (kRound < kThreefryRounds) {
       constexpr int kFirst = kRound % 2 == 0 ? 1 : 3;
-      constexpr int kSecond = 4 - kFirst;
-      x[0] = hn::Add(x[0], x[kFirst]);
-      x[kFirst] = hn::Xor(turned<kRound, 0>(x[kFirst]), x[0]);
-      x[2] = hn::Add(x[2], x[kSecond]);
-      x[kSecond] = hn::Xor(turned<kRound, 1>(x[kSecond]), x[2]);
+      mix<kRound, 0, 0, kFirst>(x);
+      mix<kRound, 1, 2, 4 - kFirst>(x);
       if constexpr (kRound % 4 == 3) {
         constexpr int kInjection = kRound / 4 + 1;
-        x[0] = hn::Add(x[0], schedule_.words[kInjection % 5]);
-        x[1] = hn::Add(x[1], schedule_.words[(kInjection + 1) % 5]);
-        x[2] = hn::Add(x[2], schedule_.words[(kInjection + 2) % 5]);
-        x[3] = hn::Add(x[3], last_[kInjection - 1]);
+        MODLAB_UNROLL
+        for (int i = 0; i < kDraws; ++i) {
+          x[i][0] = hn::Add(x[i][0], schedule_.words[kInjection % 5]);
+          x[i][1] = hn::Add(x[i][1], schedule_.words[(kInjection + 1) % 5]);
+          x[i][2] = hn::Add(x[i][2], schedule_.words[(kInjection + 2) % 5]);
+          x[i][3] = hn::Add(x[i][3], last_[kInjection - 1]);
+        }
       }
       rounds<kRound + 1>(x);
+    }
+  }
+  // A round's work on one pair of words.
+  template <int kRound, int kPair, int kSum, int kTurned, int kDraws>
+  static HWY_INLINE void mix(FloatWords (&x)[kDraws][4]) {
+    MODLAB_UNROLL
+    for (int i = 0; i < kDraws; ++i) {
+      x[i][kSum] = hn::Add(x[i][kSum], x[i][kTurned]);
+    }
+    MODLAB_UNROLL
+    for (int i = 0; i < kDraws; ++i) {
+      x[i][kTurned] = turned<kRound, kPair>(x[i][kTurned]);
+    }
+    MODLAB_UNROLL
+    for (int i = 0; i < kDraws; ++i) {
+      x[i][kTurned] = hn::Xor(x[i][kTurned], x[i][kSum]);
     }
   }
 
@@ -103,6 +128,9 @@ class LaneThreefry {
   FloatWords sum01_, turned1_, sum23_, mixed3_;
   FloatWords last_[kInjections];  // what an injection adds to the last word
 };
+
+// Draws of four words at once for which there are registers.
+inline constexpr int kDrawsTogether = kRegisters == 32 ? 4 : 1;
 
 // Two independent standard normals from two words (Box and Muller).
 HWY_INLINE void normals_of(FloatWords radius_word, FloatWords angle_word, Vector<float>* normal) {
@@ -166,16 +194,38 @@ HWY_INLINE Vector<float> uniform_of(FloatWords word) {
 // A standard Gumbel number of a word: -log of an exponential variate.
 HWY_INLINE Vector<float> gumbel_of(FloatWords word) { return hn::Neg(log_of(hn::Neg(log_of(uniform_of(word))))); }
 
-// Calls take(element, word) for the elements of a draw, four of which are one draw of the generator.
+// Calls take(element, word) for the elements of a draw from `element` on, of kDraws draws of the generator, which are
+// four elements each.
+template <int kDraws, typename Take>
+HWY_INLINE void draw_some_elements(const LaneThreefry& generator, std::uint32_t first, int element, int count,
+                                   const Take& take) {
+  FloatWords index[kDraws];
+  FloatWords word[kDraws][4];
+  MODLAB_UNROLL
+  for (int i = 0; i < kDraws; ++i) {
+    index[i] = hn::Set(WordTag<float>(), first + static_cast<std::uint32_t>(element / 4 + i));
+  }
+  generator.draw(index, word);
+  MODLAB_UNROLL
+  for (int i = 0; i < kDraws; ++i) {
+    MODLAB_UNROLL
+    for (int offset = 0; offset < 4; ++offset) {
+      if (kDraws > 1 || element + offset < count) {
+        take(element + 4 * i + offset, word[i][offset]);
+      }
+    }
+  }
+}
+
 template <typename Take>
 HWY_INLINE void draw_elements(const Draw& draw, int count, const Take& take) {
   const LaneThreefry generator(LaneSchedule(draw.keys), draw.step, 0);
-  for (int element = 0; element < count; element += 4) {
-    FloatWords word[4];
-    generator.draw(draw.first + static_cast<std::uint32_t>(element / 4), word);
-    for (int offset = 0; offset < 4 && element + offset < count; ++offset) {
-      take(element + offset, word[offset]);
-    }
+  int element = 0;
+  for (; element + 4 * kDrawsTogether <= count; element += 4 * kDrawsTogether) {
+    draw_some_elements<kDrawsTogether>(generator, draw.first, element, count, take);
+  }
+  for (; element < count; element += 4) {
+    draw_some_elements<1>(generator, draw.first, element, count, take);
   }
 }
 

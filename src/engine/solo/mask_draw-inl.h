@@ -106,34 +106,84 @@ void mask_signs(const solo::MaskDraw<T>& a) {
 // Which words give the weights from one input to a panel a bit 1.
 using PanelThresholds = std::int32_t[solo::kUnitPad];
 
+// Inputs whose bits are drawn at once.
 template <typename T>
-HWY_INLINE void draw_bits(const LaneThreefry& generator, const FloatWords (&places)[kPanelVectors<T>], int input,
-                          const PanelThresholds& thresholds, int samples, std::uint16_t* bits) {
+inline constexpr int kInputsTogether = std::max(1, kDrawsTogether / kPanelVectors<T>);
+
+// Of the inputs input[place] to input[place + kInputsTogether - 1], of which there are `count` in all; behind the last
+// it is drawn for again.
+template <typename T>
+HWY_INLINE void draw_bits(const LaneThreefry& generator, const FloatWords (&places)[kPanelVectors<T>],
+                          const std::int32_t* inputs, int place, int count, const PanelThresholds* thresholds,
+                          int samples, int sample, std::uint16_t* bits) {
   const hn::RebindToSigned<Tag<float>> di;
   const auto lanes = static_cast<int>(hn::Lanes(Tag<T>()));
-  std::uint32_t kept[kDrawSamples] = {};
+  constexpr int kInputs = kInputsTogether<T>;
+  std::uint32_t kept[kInputs][kDrawSamples] = {};
+  int own[kInputs];
+  MODLAB_UNROLL
+  for (int i = 0; i < kInputs; ++i) {
+    own[i] = std::min(place + i, count - 1);
+  }
   MODLAB_UNROLL
   for (int v = 0; v < kPanelVectors<T>; ++v) {
-    FloatWords word[kDrawSamples];
-    generator.draw(later_places(places[v], input), word);
-    const auto threshold = hn::Load(di, thresholds + v * lanes);
+    FloatWords index[kInputs];
     MODLAB_UNROLL
-    for (int offset = 0; offset < kDrawSamples; ++offset) {
-      const auto is_kept = hn::Lt(hn::BitCast(di, hn::ShiftRight<1>(word[offset])), threshold);
-      kept[offset] |= static_cast<std::uint32_t>(bits_of(di, is_kept)) << v * lanes;
+    for (int i = 0; i < kInputs; ++i) {
+      index[i] = later_places(places[v], inputs[own[i]]);
+    }
+    FloatWords word[kInputs][kDrawSamples];
+    generator.draw(index, word);
+    MODLAB_UNROLL
+    for (int i = 0; i < kInputs; ++i) {
+      const auto threshold = hn::Load(di, thresholds[own[i]] + v * lanes);
+      MODLAB_UNROLL
+      for (int offset = 0; offset < kDrawSamples; ++offset) {
+        const auto is_kept = hn::Lt(hn::BitCast(di, hn::ShiftRight<1>(word[i][offset])), threshold);
+        kept[i][offset] |= static_cast<std::uint32_t>(bits_of(di, is_kept)) << v * lanes;
+      }
     }
   }
   MODLAB_UNROLL
-  for (int offset = 0; offset < kDrawSamples; ++offset) {
-    if (offset < samples) {
-      bits[offset] = static_cast<std::uint16_t>(kept[offset]);
+  for (int i = 0; i < kInputs; ++i) {
+    MODLAB_UNROLL
+    for (int offset = 0; offset < kDrawSamples; ++offset) {
+      if (sample + offset < samples) {
+        bits[static_cast<std::ptrdiff_t>(inputs[own[i]]) * samples + sample + offset] =
+            static_cast<std::uint16_t>(kept[i][offset]);
+      }
     }
   }
 }
 
-// Thresholds of so many inputs are made before the first bit is drawn: each is a long chain of products, and so they
-// run beside each other.
+// Thresholds of so many inputs are made before the first bit is drawn.
 inline constexpr int kStripInputs = 16;
+
+// In two rounds, since each threshold is a chain of operations that wait for each other: the hardware looks ahead only
+// so far, which is to more of the shorter chains.
+template <typename T>
+HWY_INLINE void thresholds_of_strip(const T* logits, const std::int32_t* inputs, int count,
+                                    PanelThresholds* thresholds) {
+  const Tag<T> d;
+  const hn::RebindToSigned<Tag<float>> di;
+  const auto lanes = static_cast<int>(hn::Lanes(d));
+  constexpr int kPad = solo::kUnitPad;
+  alignas(64) T odds[kStripInputs * kPad];
+  for (int place = 0; place < count; ++place) {
+    MODLAB_UNROLL
+    for (int lane = 0; lane < kPad; lane += lanes) {
+      const auto logit = near_logit<T>(hn::Load(d, logits + inputs[place] * kPad + lane));
+      hn::Store(exp_of(hn::Neg(logit)), d, odds + place * kPad + lane);
+    }
+  }
+  for (int place = 0; place < count; ++place) {
+    MODLAB_UNROLL
+    for (int lane = 0; lane < kPad; lane += lanes) {
+      const auto kept = inverse_of(hn::Add(hn::Set(d, T{1}), hn::Load(d, odds + place * kPad + lane)));
+      hn::Store(threshold_of(kept), di, thresholds[place] + lane);
+    }
+  }
+}
 
 template <typename T>
 void mask_draw(const solo::MaskDraw<T>& a) {
@@ -142,7 +192,6 @@ void mask_draw(const solo::MaskDraw<T>& a) {
     return;
   }
   const Tag<T> d;
-  const hn::RebindToSigned<Tag<float>> di;
   const auto lanes = static_cast<int>(hn::Lanes(d));
   constexpr int kPad = solo::kUnitPad;
   const LaneSchedule schedule(a.noise.key);
@@ -172,19 +221,11 @@ void mask_draw(const solo::MaskDraw<T>& a) {
           std::fill_n(bits + static_cast<std::ptrdiff_t>(input) * a.samples, a.samples, std::uint16_t{0});
         }
       }
-#pragma GCC unroll 2
-      for (int place = 0; place < count; ++place) {
-        MODLAB_UNROLL
-        for (int v = 0; v < kPanelVectors<T>; ++v) {
-          const auto logit = hn::Load(d, logits + drawn[place] * kPad + v * lanes);
-          hn::Store(threshold_of(sigmoid_of<T>(near_logit<T>(logit))), di, thresholds[place] + v * lanes);
-        }
-      }
+      thresholds_of_strip(logits, drawn, count, thresholds);
       for (int sample = 0; sample < a.samples; sample += kDrawSamples) {
         const LaneThreefry generator = mask_generator(schedule, a.noise, sample);
-        for (int place = 0; place < count; ++place) {
-          draw_bits<T>(generator, places, drawn[place], thresholds[place], a.samples - sample,
-                       bits + static_cast<std::ptrdiff_t>(drawn[place]) * a.samples + sample);
+        for (int place = 0; place < count; place += kInputsTogether<T>) {
+          draw_bits<T>(generator, places, drawn, place, count, thresholds, a.samples, sample, bits);
         }
       }
     }

@@ -233,11 +233,13 @@ HWY_INLINE void logit_gradients_of_units(const solo::MaskedGradient<T>& a, const
     }
     if (any) {
       near[count++] = input;
-      // The hardware does not foresee which of the weights and gradients a tile will need.
+      // The hardware does not foresee which of the weights and gradients a tile will need, nor, while the tile is
+      // computed, the logits of those after it.
       MODLAB_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         hwy::Prefetch(a.weights.values + first.place(input, v));
         hwy::Prefetch(a.gradients + first.place(input, v));
+        hwy::Prefetch(a.slope.logits + first.place(input + 2 * kMaskTile, v));
       }
     } else if (!a.add) {
       MODLAB_UNROLL

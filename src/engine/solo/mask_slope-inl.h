@@ -40,12 +40,14 @@ HWY_INLINE V plus_slope(V sum, V for_it, V against, V inverse, V product) {
   return fused(product, hn::Mul(hn::Mul(for_it, inverse), hn::Mul(against, inverse)), sum);
 }
 
-// Adds what up to kDrawSamples samples of a vector of weights give, of whose logits `odds` are the exp(-logit).
-template <typename T, bool kHasTau>
-HWY_INLINE Vector<T> plus_slopes(const solo::MaskSlope<T>& a, Vector<T> sum, const FloatWords (&word)[kDrawSamples],
+// Adds what kDrawSamples samples of a vector of weights give, or fewer where kIsPart, of whose logits `odds` are the
+// exp(-logit).
+template <typename T, bool kHasTau, bool kIsPart>
+HWY_INLINE Vector<T> plus_slopes(const solo::MaskSlope<T>& a, Vector<T> sum, const std::uint32_t* words,
                                  Vector<T> logit, Vector<T> odds, const T* products, std::ptrdiff_t stride,
                                  int samples) {
   const Tag<T> d;
+  const WordTag<float> dw;
   const auto weigh = [&](FloatWords drawn, Vector<T>& for_it, Vector<T>& against) HWY_ATTR {
     Vector<T> rest;
     uniforms_of(drawn, for_it, rest);
@@ -58,48 +60,98 @@ HWY_INLINE Vector<T> plus_slopes(const solo::MaskSlope<T>& a, Vector<T> sum, con
     }
   };
   // Two samples share an inverse, that of the product of their denominators, which is neither too large nor too small
-  // for a float as long as logits are near.
+  // for a float as long as logits are near. What is drawn beyond the last sample counts nothing.
+  constexpr int kPairs = kDrawSamples / 2;
+  Vector<T> for_it[kDrawSamples], against[kDrawSamples], sums[kDrawSamples], product_of_sums[kPairs], inverse[kPairs];
   MODLAB_UNROLL
-  for (int offset = 0; offset < kDrawSamples; offset += 2) {
-    if (offset >= samples) {
-      break;
-    }
-    const T* product = products + offset * stride;
-    Vector<T> for_it[2], against[2];
-    weigh(word[offset], for_it[0], against[0]);
-    weigh(word[offset + 1], for_it[1], against[1]);
-    const auto one_sum = hn::Add(for_it[0], against[0]);
-    const auto other_sum = hn::Add(for_it[1], against[1]);
-    const auto inverse = inverse_of(hn::Mul(one_sum, other_sum));
-    sum = plus_slope(sum, for_it[0], against[0], hn::Mul(inverse, other_sum), hn::Load(d, product));
-    if (offset + 1 < samples) {
-      sum = plus_slope(sum, for_it[1], against[1], hn::Mul(inverse, one_sum), hn::Load(d, product + stride));
+  for (int offset = 0; offset < kDrawSamples; ++offset) {
+    weigh(hn::Load(dw, words + offset * hn::Lanes(dw)), for_it[offset], against[offset]);
+    sums[offset] = hn::Add(for_it[offset], against[offset]);
+  }
+  MODLAB_UNROLL
+  for (int pair = 0; pair < kPairs; ++pair) {
+    product_of_sums[pair] = hn::Mul(sums[2 * pair], sums[2 * pair + 1]);
+  }
+  inverses_of(product_of_sums, inverse);
+  MODLAB_UNROLL
+  for (int offset = 0; offset < kDrawSamples; ++offset) {
+    if (!kIsPart || offset < samples) {
+      const auto own_inverse = hn::Mul(inverse[offset / 2], sums[offset ^ 1]);
+      sum = plus_slope(sum, for_it[offset], against[offset], own_inverse, hn::Load(d, products + offset * stride));
     }
   }
   return sum;
 }
 
-template <typename T, bool kHasTau>
-HWY_INLINE Vector<T> sum_samples(const solo::MaskSlope<T>& a, const LaneSchedule& schedule, const LaneThreefry& first,
-                                 FloatWords places, Vector<T> logit, const T* products, std::ptrdiff_t stride,
-                                 int samples) {
-  const auto odds = exp_of(hn::Neg(near_logit<T>(logit)));
-  FloatWords word[kDrawSamples];
-  first.draw(places, word);
-  auto sum = plus_slopes<T, kHasTau>(a, hn::Zero(Tag<T>()), word, logit, odds, products, stride, samples);
-  for (int sample = kDrawSamples; sample < samples; sample += kDrawSamples) {
-    mask_generator(schedule, a.noise, sample).draw(places, word);
-    sum = plus_slopes<T, kHasTau>(a, sum, word, logit, odds, products + sample * stride, stride, samples - sample);
-  }
-  return sum;
-}
+// Vectors of logits whose gradients are formed together, step by step: each is a long chain of operations, of which the
+// hardware sees too few at a time to begin the next vector's by itself.
+inline constexpr int kTogether = 8;
+struct Together {
+  int count = 0;
+  int index[kTogether];
+  std::ptrdiff_t at[kTogether];  // among the logits
 
-// Rare, and so a function of its own.
+  void add(int next, std::ptrdiff_t next_at) {
+    index[count] = next;
+    at[count++] = next_at;
+  }
+};
 template <typename T>
-HWY_NOINLINE Vector<T> sum_samples_with_tau(const solo::MaskSlope<T>& a, const LaneSchedule& schedule,
-                                            const LaneThreefry& first, FloatWords places, Vector<T> logit,
-                                            const T* products, std::ptrdiff_t stride, int samples) {
-  return sum_samples<T, true>(a, schedule, first, places, logit, products, stride, samples);
+using NumbersTogether = T[kTogether * hn::MaxLanes(Tag<T>())];
+using WordsTogether = std::uint32_t[kTogether * kDrawSamples * hn::MaxLanes(WordTag<float>())];
+
+template <typename Vectors>
+HWY_INLINE void draw_together(const LaneThreefry& generator, const Vectors& vectors, const Together& near,
+                              WordsTogether& words) {
+  const WordTag<float> dw;
+  const auto lanes = static_cast<int>(hn::Lanes(dw));
+  static_assert(kTogether % kDrawsTogether == 0);
+  for (int place = 0; place < near.count; place += kDrawsTogether) {
+    FloatWords index[kDrawsTogether];
+    FloatWords word[kDrawsTogether][kDrawSamples];
+    MODLAB_UNROLL
+    for (int i = 0; i < kDrawsTogether; ++i) {
+      index[i] = vectors.places(near.index[std::min(place + i, near.count - 1)]);
+    }
+    generator.draw(index, word);
+    MODLAB_UNROLL
+    for (int i = 0; i < kDrawsTogether; ++i) {
+      MODLAB_UNROLL
+      for (int offset = 0; offset < kDrawSamples; ++offset) {
+        hn::Store(word[i][offset], dw, words + ((place + i) * kDrawSamples + offset) * lanes);
+      }
+    }
+  }
+}
+
+// What the samples of some vectors say of their logits' gradients.
+template <typename T, bool kHasTau, typename Vectors>
+HWY_INLINE void sum_samples(const solo::MaskSlope<T>& a, const LaneSchedule& schedule, const LaneThreefry& first,
+                            int samples, const Vectors& vectors, const Together& near, NumbersTogether<T>& sums) {
+  const Tag<T> d;
+  const auto lanes = static_cast<int>(hn::Lanes(d));
+  alignas(64) NumbersTogether<T> odds;
+  alignas(64) WordsTogether words;
+  for (int place = 0; place < near.count; ++place) {
+    const auto logit = hn::Load(d, a.logits + near.at[place]);
+    hn::Store(exp_of(hn::Neg(near_logit<T>(logit))), d, odds + place * lanes);
+  }
+  for (int sample = 0; sample < samples; sample += kDrawSamples) {
+    draw_together(sample == 0 ? first : mask_generator(schedule, a.noise, sample), vectors, near, words);
+    const bool is_part = sample + kDrawSamples > samples;
+    for (int place = 0; place < near.count; ++place) {
+      const auto logit = hn::Load(d, a.logits + near.at[place]);
+      const auto own_odds = hn::Load(d, odds + place * lanes);
+      const auto before = sample == 0 ? hn::Zero(d) : hn::Load(d, sums + place * lanes);
+      const T* products = vectors.products(near.index[place]) + sample * vectors.stride;
+      const std::uint32_t* word = words + place * kDrawSamples * lanes;
+      const auto sum = is_part ? plus_slopes<T, kHasTau, true>(a, before, word, logit, own_odds, products,
+                                                               vectors.stride, samples - sample)
+                               : plus_slopes<T, kHasTau, false>(a, before, word, logit, own_odds, products,
+                                                                vectors.stride, samples - sample);
+      hn::Store(sum, d, sums + place * lanes);
+    }
+  }
 }
 
 template <typename T>
@@ -134,6 +186,27 @@ HWY_NOINLINE Vector<T> sum_signs(const solo::MaskSlope<T>& a, Vector<T> logit, c
   return plus_slope(hn::Zero(d), one, against, inverse_of(hn::Add(one, against)), product);
 }
 
+// Rare ways to draw, and so a function of its own.
+template <typename T, typename Vectors>
+HWY_NOINLINE void sum_rare_samples(const solo::MaskSlope<T>& a, const LaneSchedule& schedule, const LaneThreefry& first,
+                                   int samples, const Vectors& vectors, const Together& near,
+                                   NumbersTogether<T>& sums) {
+  const Tag<T> d;
+  if (a.kind == MaskDrawing::kGumbel) {
+    sum_samples<T, true>(a, schedule, first, samples, vectors, near, sums);
+    return;
+  }
+  for (int place = 0; place < near.count; ++place) {
+    const auto logit = hn::Load(d, a.logits + near.at[place]);
+    const T* products = vectors.products(near.index[place]);
+    const auto sum = a.kind == MaskDrawing::kDeterministic
+                         ? sum_signs<T>(a, logit, products, vectors.stride, samples)
+                         : sum_hard_concrete<T>(a, schedule, vectors.places(near.index[place]), logit, products,
+                                                vectors.stride, samples);
+    hn::Store(sum, d, sums + place * static_cast<int>(hn::Lanes(d)));
+  }
+}
+
 // The gradients of some vectors of logits from the gradients of the masked weights of each sample. `vectors` says of
 // each where it lies among weights, logits and gradients (`at`), in the layout (`places`), where the gradients of its
 // weights under the first sample are (`products`; of the others `stride` apart), and what its own begins with
@@ -142,28 +215,34 @@ template <typename T, typename Vectors>
 HWY_INLINE void logit_gradients(const solo::MaskSlope<T>& a, const LaneSchedule& schedule, const T* weights,
                                 int samples, const Vectors& vectors, int count, T* gradients) {
   const Tag<T> d;
+  const auto lanes = static_cast<int>(hn::Lanes(d));
   const auto far = hn::Set(d, far_logit(a));
   const LaneThreefry first = mask_generator(schedule, a.noise, 0);
-  const bool has_tau = a.inverse_tau != T{1};
+  const bool is_usual = a.kind == MaskDrawing::kGumbel && a.inverse_tau == T{1};
+  alignas(64) NumbersTogether<T> sums;
+  Together near;
   for (int index = 0; index < count; ++index) {
     const std::ptrdiff_t at = vectors.at(index);
-    const auto logit = hn::Load(d, a.logits + at);
-    const auto is_near = hn::Lt(hn::Abs(logit), far);
-    auto gradient = vectors.start(index);
-    if (!hn::AllFalse(d, is_near)) {
-      const T* products = vectors.products(index);
-      const auto reach = hn::IfThenElseZero(is_near, hn::Mul(hn::Load(d, weights + at), hn::Set(d, a.inverse_tau)));
-      const auto sum =
-          a.kind == MaskDrawing::kDeterministic ? sum_signs<T>(a, logit, products, vectors.stride, samples)
-          : a.kind == MaskDrawing::kHardConcrete
-              ? sum_hard_concrete<T>(a, schedule, vectors.places(index), logit, products, vectors.stride, samples)
-          : has_tau ? sum_samples_with_tau<T>(a, schedule, first, vectors.places(index), logit, products,
-                                              vectors.stride, samples)
-                    : sum_samples<T, false>(a, schedule, first, vectors.places(index), logit, products, vectors.stride,
-                                            samples);
-      gradient = fused(sum, reach, gradient);
+    if (hn::AllFalse(d, hn::Lt(hn::Abs(hn::Load(d, a.logits + at)), far))) {
+      hn::Store(vectors.start(index), d, gradients + at);
+    } else {
+      near.add(index, at);
     }
-    hn::Store(gradient, d, gradients + at);
+    if (near.count == kTogether || (near.count > 0 && index + 1 == count)) {
+      if (is_usual) {
+        sum_samples<T, false>(a, schedule, first, samples, vectors, near, sums);
+      } else {
+        sum_rare_samples(a, schedule, first, samples, vectors, near, sums);
+      }
+      for (int place = 0; place < near.count; ++place) {
+        const std::ptrdiff_t own = near.at[place];
+        const auto is_near = hn::Lt(hn::Abs(hn::Load(d, a.logits + own)), far);
+        const auto reach = hn::IfThenElseZero(is_near, hn::Mul(hn::Load(d, weights + own), hn::Set(d, a.inverse_tau)));
+        const auto start = vectors.start(near.index[place]);
+        hn::Store(fused(hn::Load(d, sums + place * lanes), reach, start), d, gradients + own);
+      }
+      near.count = 0;
+    }
   }
 }
 

@@ -18,7 +18,7 @@ namespace modlab::engine::HWY_NAMESPACE {
 
 // Masked weights from so many inputs to so many panels fill half of the first cache level, and the rows that they are
 // multiplied with a quarter: the more panels, the less often rows come from the second level.
-inline constexpr int kPieceLength = 96;
+inline constexpr int kPieceLength = 64;
 inline constexpr int kPiecePanels = 4;
 inline constexpr int kPieceInputs = kPiecePanels * solo::kUnitPad;  // of the same, the other way round
 inline constexpr int kMaskTile = kRegisters == 32 ? 8 : 4;
@@ -44,6 +44,18 @@ HWY_INLINE void keep_rows(const T* HWY_RESTRICT from, const std::uint16_t* HWY_R
 #pragma GCC unroll 4
   for (int row = 0; row < count; ++row) {
     keep_row(from + row * solo::kUnitPad, bits[static_cast<std::ptrdiff_t>(row) * samples], to + row * solo::kUnitPad);
+  }
+}
+
+// Asks for a part of some rows, of which every `step`-th is in it, to be brought to the second cache level. The
+// hardware foresees little of weights that are read a piece at a time, with products between the pieces.
+template <typename T>
+HWY_INLINE void foresee_rows(const T* rows, int count, int part, int step) {
+  constexpr int kLine = 64 / static_cast<int>(sizeof(T));
+  for (int row = part; row < count; row += step) {
+    for (int number = 0; number < solo::kUnitPad; number += kLine) {
+      __builtin_prefetch(rows + row * solo::kUnitPad + number, 0, 2);
+    }
   }
 }
 
@@ -136,6 +148,8 @@ HWY_INLINE void forward_panels(const solo::MaskedForward<T>& a, int first_panel,
         const std::ptrdiff_t row = (first_panel + panel) * panel_rows + first;
         pieces[panel] = a.weights.values + row * kPad;
         if (a.weights.bits != nullptr) {
+          foresee_rows(pieces[panel] + kPieceLength * kPad, std::min(kPieceLength, inputs - first - count), sample,
+                       samples);
           keep_rows(pieces[panel], a.weights.bits + row * samples + sample, samples, count, room[panel]);
           pieces[panel] = room[panel];
         }
@@ -220,6 +234,9 @@ HWY_INLINE void back_to_inputs(const solo::MaskedInputGradient<T>& a, int first_
       if (a.weights.bits != nullptr) {
         for (int panel = first; panel < last; ++panel) {
           const std::ptrdiff_t row = panel * panel_rows + first_input;
+          if (panel + kPanels < panels) {
+            foresee_rows(a.weights.values + (row + kPanels * panel_rows) * kPad, inputs, sample, samples);
+          }
           keep_rows(a.weights.values + row * kPad, a.weights.bits + row * samples + sample, samples, inputs,
                     room[panel - first]);
         }
