@@ -152,8 +152,8 @@ void carry_out(studies::StudyInWork& work, int threads, studies::StoreRank* rank
     throw Interrupted(fmt::format("Stopped: {} runs are left. The same command goes on from here{}.", work.missing(),
                                   work.folder() == folder ? "" : " with --out " + work.folder()));
   }
-  fmt::print("{} runs in {}, {:.0f} a second.\n", missing, duration_text(seconds),
-             static_cast<double>(missing) / seconds);
+  fmt::print("{} runs in {}, {}.\n", missing, duration_text(seconds),
+             rate_text(static_cast<double>(missing), seconds));
 }
 
 // The other ranks, if a launcher has started several, or MPI is asked for.

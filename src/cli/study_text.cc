@@ -222,29 +222,56 @@ std::string result_tables(const Findings& findings) {
   return text;
 }
 
-std::string claims_text(const std::vector<studies::ClaimResult>& claims) {
-  std::string text;
-  std::map<Verdict, int> counts;
-  for (const studies::ClaimResult& result : claims) {
-    ++counts[result.verdict];
-    text += fmt::format("{} {:<6} {}\n", mark(result.verdict), result.claim->id, result.claim->text);
-    text += fmt::format(
-        "         {}: {}{}\n", studies::verdict_text(result.verdict), result.reason,
-        result.here ? fmt::format("; on these {}s: {}", result.drawn, studies::verdict_text(*result.here)) : "");
-    // What speaks against a claim; the report has the rest, and so it has what too few splits cannot decide.
-    for (const studies::CheckResult& check : result.checks) {
-      const bool is_told = check.judgement && !check.judgement->too_few.empty();
-      if ((check.verdict != Verdict::kHolds && !is_told) || result.checks.size() == 1) {
-        text += fmt::format("         {} {}: {}\n", mark(check.verdict), check.text, studies::number_text(check));
-        if (check.judgement && !check.note.empty()) {
-          text += fmt::format("           {}\n", check.note);
-        }
+namespace {
+
+std::string claim_text(const studies::ClaimResult& result, std::size_t id_width) {
+  std::string text =
+      fmt::format("{} {:<{}} {}\n", mark(result.verdict), result.claim->id, id_width, result.claim->text);
+  const std::string indent(id_width + 3, ' ');
+  text += fmt::format(
+      "{}{}: {}{}\n", indent, studies::verdict_text(result.verdict), result.reason,
+      result.here ? fmt::format("; on these {}s: {}", result.drawn, studies::verdict_text(*result.here)) : "");
+  // What speaks against a claim; the report has the rest, and so it has what too few splits cannot decide.
+  for (const studies::CheckResult& check : result.checks) {
+    const bool is_told = check.judgement && !check.judgement->too_few.empty();
+    if ((check.verdict != Verdict::kHolds && !is_told) || result.checks.size() == 1) {
+      text += fmt::format("{}{} {}: {}\n", indent, mark(check.verdict), check.text, studies::number_text(check));
+      if (check.judgement && !check.note.empty()) {
+        text += fmt::format("{}  {}\n", indent, check.note);
       }
     }
   }
+  return text;
+}
+
+}  // namespace
+
+std::string claims_text(const std::vector<studies::ClaimResult>& claims) {
+  std::size_t id_width = 6;
+  std::map<Verdict, int> counts;
+  std::vector<std::string> without_data;
+  for (const studies::ClaimResult& result : claims) {
+    ++counts[result.verdict];
+    if (result.verdict == Verdict::kNoData) {
+      without_data.push_back(result.claim->id);
+    } else {
+      id_width = std::max(id_width, result.claim->id.size());
+    }
+  }
+  std::string text;
+  for (const studies::ClaimResult& result : claims) {
+    if (result.verdict != Verdict::kNoData) {
+      text += claim_text(result, id_width);
+    }
+  }
+  // Studies have claims for each of their sizes: those for others would bury what this one says.
+  if (!without_data.empty()) {
+    text += fmt::format("{} Nothing is trained here, or not yet, for {}.\n", mark(Verdict::kNoData),
+                        join_text(without_data, ", "));
+  }
   text += fmt::format("\n{} claims: {} hold, {} fail, {} undecided{}.\n", claims.size(), counts[Verdict::kHolds],
                       counts[Verdict::kFails], counts[Verdict::kUndecided],
-                      counts[Verdict::kNoData] > 0 ? fmt::format(", {} without data", counts[Verdict::kNoData]) : "");
+                      without_data.empty() ? "" : fmt::format(", {} without data", without_data.size()));
   return text;
 }
 

@@ -177,10 +177,8 @@ class Results {
     if (compares_) {
       print_comparisons();
     }
-    const double rate = static_cast<double>(runs_.size()) / seconds;
     fmt::print("{} network{} in {:.2f} s, {} ({}, {} thread{}).\n", runs_.size(), runs_.size() == 1 ? "" : "s", seconds,
-               rate >= 1 ? fmt::format("{:.0f} a second", rate) : fmt::format("{:.1f} s each", 1 / rate), target,
-               threads, threads == 1 ? "" : "s");
+               rate_text(static_cast<double>(runs_.size()), seconds), target, threads, threads == 1 ? "" : "s");
   }
 
  private:

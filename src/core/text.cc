@@ -165,4 +165,9 @@ std::string duration_text(double seconds) {
                       : fmt::format("{} h {:02} min", minutes / 60, minutes % 60);
 }
 
+std::string rate_text(double count, double seconds) {
+  return count >= seconds ? fmt::format("{:.0f} a second", count / seconds)
+                          : fmt::format("{:.1f} s each", seconds / count);
+}
+
 }  // namespace modlab

@@ -37,5 +37,7 @@ std::string on_one_line(std::string_view text);
 
 // "42 s", "3 min 05 s", "2 h 07 min"; of any number, since a clock may jump.
 std::string duration_text(double seconds);
+// "12 a second", or "3.5 s each" where it is less than one.
+std::string rate_text(double count, double seconds);
 
 }  // namespace modlab

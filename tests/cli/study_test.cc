@@ -331,6 +331,22 @@ TEST_F(StudyTest, ReportOfAHalfFinishedAndOfAnEmptyStudy) {
   EXPECT_NE(output(words_of("study status out")).find("32 of 32 runs are left"), std::string::npos);
 }
 
+TEST_F(StudyTest, ClaimsOfOtherSizesAreNamedInOneLine) {
+  std::string study = kTiny;
+  for (const char* id : {"C2", "LONG-NAME"}) {
+    study += fmt::format(
+        "  - id: {}\n    figure: F1\n    text: Of another ratio.\n    where: {{ratio: [0.9]}}\n    checks:\n"
+        "      - {{value: dense, measure: test_accuracy, expect: greater}}\n",
+        id);
+  }
+  folder_.write("tiny.yaml", study);
+  const std::string text = output(words_of("study run tiny.yaml --preset small --out out"));
+  EXPECT_NE(text.find(" C1     Networks are better than nothing.\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("Nothing is trained here, or not yet, for C2, LONG-NAME.\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("Of another ratio."), std::string::npos) << text;
+  EXPECT_NE(text.find("3 claims: 0 hold, 0 fail, 1 undecided, 2 without data."), std::string::npos) << text;
+}
+
 TEST_F(StudyTest, OwnTaskFilesAndOwnNames) {
   folder_.write(
       "majority.yaml",

@@ -80,6 +80,12 @@ TEST(DurationText, IsShortAndMakesSenseOfAnyNumber) {
   }
 }
 
+TEST(RateText, IsASecondOrForEach) {
+  EXPECT_EQ(rate_text(30, 2.5), "12 a second");
+  EXPECT_EQ(rate_text(30, 107), "3.6 s each");
+  EXPECT_EQ(rate_text(5, 5), "1 a second");
+}
+
 TEST(ParseReal, TakesWholeNumbersOnly) {
   EXPECT_EQ(parse_real("0.1"), 0.1);
   EXPECT_EQ(parse_real("-3e-2"), -0.03);

@@ -92,6 +92,17 @@ onPage("shows what was run and which claims hold", noChart, {}, async (page, rep
   assert.match(await page.locator("#claim-F3-4 .checks").innerText(), /−1\.90 points/);
 });
 
+onPage("folds claims without data away, and opens them when one is asked for", noChart, {}, async (page, report) => {
+  const empty = report.claims.find((claim) => claim.verdict === "no data");
+  const shown = report.claims.filter((claim) => claim.verdict !== "no data");
+  assert.equal(await page.locator(".claim:visible").count(), shown.length);
+  assert.match(await page.locator(".claims-folded > summary").innerText(), /^1 claim without data/);
+  await page.evaluate((id) => (location.hash = `#claim-${id}`), empty.id);
+  await page.waitForSelector(`#claim-${empty.id}`, { state: "visible" });
+  await page.locator(".tally.verdict-holds").click();
+  assert.equal(await page.locator(".claims-folded").isVisible(), false);
+});
+
 onPage("leads from a claim to its chart and back", withFigures(study, "F3", "F5"), {}, async (page) => {
   await page.locator("#claim-F5-1 .claim-link").click();
   await page.waitForFunction(() => Math.abs(document.getElementById("figure-F5").getBoundingClientRect().top) < 300);

@@ -155,11 +155,25 @@ export function claimsPart(report: Report, figureAnchor: (id: string) => string)
     kVerdicts.map((verdict) => [verdict, report.claims.filter((claim) => claim.verdict === verdict).length]),
   );
   const present = kVerdicts.filter((verdict) => numbers.get(verdict));
-  const list = el(
-    "ul",
-    { class: "claims" },
-    report.claims.map((claim) => claimItem(claim, report, figureAnchor)),
-  );
+  const listOf = (claims: Claim[]): HTMLElement =>
+    el(
+      "ul",
+      { class: "claims" },
+      claims.map((claim) => claimItem(claim, report, figureAnchor)),
+    );
+  // Studies have claims for each of their sizes: those for others would bury what this one says.
+  const isEmpty = (claim: Claim): boolean => claim.verdict === "no data";
+  const empty = report.claims.filter(isEmpty);
+  const folded =
+    empty.length && empty.length < report.claims.length
+      ? el(
+          "details",
+          { class: "claims-folded" },
+          el("summary", {}, `${plural(empty.length, "claim")} without data: what they are about is not trained here, or not yet`),
+          listOf(empty),
+        )
+      : null;
+  const list = el("div", {}, listOf(folded ? report.claims.filter((claim) => !isEmpty(claim)) : report.claims), folded);
   let only: Verdict | null = null;
   const filter = (verdict: Verdict | null): void => {
     only = verdict;
@@ -168,6 +182,10 @@ export function claimsPart(report: Report, figureAnchor: (id: string) => string)
     for (const item of list.querySelectorAll<HTMLElement>(".claim")) {
       item.hidden = only !== null && item.dataset.verdict !== only;
       shown += item.hidden ? 0 : 1;
+    }
+    if (folded) {
+      folded.hidden = only !== null && only !== "no data";
+      folded.toggleAttribute("open", only === "no data");
     }
     clear(live, `${plural(shown, "claim")} shown`);
   };
@@ -194,6 +212,9 @@ export function claimsPart(report: Report, figureAnchor: (id: string) => string)
       : null;
     if (target) {
       filter(null);
+      if (folded?.contains(target)) {
+        folded.setAttribute("open", "");
+      }
       target.querySelector("details")?.setAttribute("open", "");
       target.scrollIntoView({ block: "center" });
     }
