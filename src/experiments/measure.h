@@ -17,6 +17,8 @@ struct Measure {
   std::optional<std::pair<double, double>> domain;
   bool higher_is_better = true;
   std::string chance;  // of an accuracy: the measure that says what guessing reaches. It saturates at 100
+  // Of a percentage: 100 for a run that has it and 0 for one that has not, where others are shares of many answers.
+  bool is_yes_or_no = false;
 
   bool is_accuracy() const { return !chance.empty(); }
 };

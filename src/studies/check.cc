@@ -131,11 +131,11 @@ void compare(const CheckContext& context, CheckResult& result) {
   }
 }
 
-// How many say yes where each says yes or no (100 or 0), as when a run has the measure or has not. Nothing where one
-// says something between.
+// How many say yes where each says yes or no (100 or 0). Nothing where one says something between, as a trial does of
+// several tied networks, and of accuracies: 100 % of many answers is no yes.
 std::optional<int> count_yes(const experiments::Measure& measure, const std::vector<double>& numbers) {
   const auto yes = std::ranges::count(numbers, 100.0);
-  const bool all_or_nothing = measure.unit == "%" && yes + std::ranges::count(numbers, 0.0) == std::ssize(numbers);
+  const bool all_or_nothing = measure.is_yes_or_no && yes + std::ranges::count(numbers, 0.0) == std::ssize(numbers);
   return all_or_nothing ? std::optional(static_cast<int>(yes)) : std::nullopt;
 }
 

@@ -397,8 +397,11 @@ TEST(Value, IsTheMeanOfOneSide) {
 // One network that is right or not on each of nine splits: four of nine, an exact interval (Clopper and Pearson).
 TEST(Value, OfSplitsThatSayYesOrNoIsCounted) {
   const auto value = [](const std::string& rest) {
-    return judge("{value: a, measure: test_accuracy, " + rest + "}",
-                 tests([](const std::string& /*series*/, const PlannedRun& run) { return wiggle(run) > 0 ? 100 : 0; }));
+    return judge("{value: a, measure: perfect, " + rest + "}",
+                 [](const std::string& /*series*/, const PlannedRun& run) {
+                   const double right = wiggle(run) > 0 ? 100 : 0;
+                   return made_up(right, right, right);
+                 });
   };
   const CheckResult check = value("expect: at_least, threshold: 70");
   EXPECT_NEAR(check.judgement->mean, 400.0 / 9, 1e-9);
@@ -407,6 +410,31 @@ TEST(Value, OfSplitsThatSayYesOrNoIsCounted) {
   EXPECT_EQ(check.verdict, Verdict::kUndecided);
   EXPECT_EQ(value("expect: at_least, threshold: 76").verdict, Verdict::kFails);
   EXPECT_EQ(value("expect: at_least, threshold: 16").verdict, Verdict::kHolds);
+}
+
+// Five networks of which all learn may well be from many of which one in three does not. Five accuracies of 100 % of
+// thousands of answers are no five yeses.
+TEST(Value, OfTrialsCountsWhatIsYesOrNoAlone) {
+  const auto value = [](const std::string& model, const std::string& task, const std::string& measure) {
+    return judge(
+        "{value: a, measure: " + measure + ", expect: at_least, threshold: 99}",
+        [&](const std::string& /*series*/, const PlannedRun& run) {
+          experiments::Result result;
+          const experiments::Parts parts = run.run.kind->parts();
+          for (const std::string& name : {parts.headline, parts.validation, measure}) {
+            result.snapshots["best"][name] = experiments::find_measure(name)->unit == "%" ? 100 : 1;
+          }
+          return result;
+        },
+        "tune: none\nparameters: {model: " + model + ", task: " + task +
+            ", seed: [0..4]}\ngrids:\n  - {series: a, parameters: {}}\n");
+  };
+  const CheckResult learned = value("sculpted", "sculpt/4-2-4", "learned");
+  EXPECT_NEAR(learned.judgement->low, 100 * std::pow(0.05, 1.0 / 5), 1e-6);
+  EXPECT_EQ(learned.verdict, Verdict::kUndecided);
+  const CheckResult accuracy = value("masked", "add-mul", "own_accuracy");
+  EXPECT_EQ(accuracy.judgement->low, 100);
+  EXPECT_EQ(accuracy.verdict, Verdict::kHolds);
 }
 
 TEST(Value, OfALogarithmIsNoFactor) {

@@ -88,6 +88,7 @@ std::vector<Measure> skeleton_measures() {
     list.push_back({name, label, unit, false, domain, higher_is_better, ""});
   };
   add("learned", "dense networks that learn", "%", std::pair<double, double>{0, 100}, true);
+  list.back().is_yes_or_no = true;
   add("skeleton_iou", "IoU of an output's mask with its skeleton", "", share, true);
   add("skeleton_iou_chance", "IoU of random masks that keep as much", "", share, false);
   add("skeleton_above_chance", "IoU of an output's mask with its skeleton above chance", "", std::nullopt, true);

@@ -12,16 +12,19 @@ std::vector<Measure> make_measures() {
                        std::optional<std::pair<double, double>> domain, bool higher_is_better) {
     list.push_back({name, label, unit, false, domain, higher_is_better, ""});
   };
-  add("true_modules", "tied networks with the true modules", "%", percent, true);
-  add("true_modules_optimistic", "trials with the true modules in some tied network", "%", percent, true);
-  add("true_modules_pessimistic", "trials with the true modules in all tied networks", "%", percent, true);
-  add("true_modules_tables", "tied networks with the true modules, or one module with one hidden layer", "%", percent,
-      true);
-  add("input_sep", "tied networks with the true groups of inputs", "%", percent, true);
-  add("output_sep", "tied networks with the true groups of outputs", "%", percent, true);
-  add("hidden_sep", "tied networks with hidden units of one output group each", "%", percent, true);
-  add("intermediate", "tied networks with the true middle module", "%", percent, true);
-  add("learned", "dense networks that learn", "%", percent, true);
+  const auto add_yes_or_no = [&](const char* name, const char* label) {
+    add(name, label, "%", percent, true);
+    list.back().is_yes_or_no = true;
+  };
+  add_yes_or_no("true_modules", "tied networks with the true modules");
+  add_yes_or_no("true_modules_optimistic", "trials with the true modules in some tied network");
+  add_yes_or_no("true_modules_pessimistic", "trials with the true modules in all tied networks");
+  add_yes_or_no("true_modules_tables", "tied networks with the true modules, or one module with one hidden layer");
+  add_yes_or_no("input_sep", "tied networks with the true groups of inputs");
+  add_yes_or_no("output_sep", "tied networks with the true groups of outputs");
+  add_yes_or_no("hidden_sep", "tied networks with hidden units of one output group each");
+  add_yes_or_no("intermediate", "tied networks with the true middle module");
+  add_yes_or_no("learned", "dense networks that learn");
   add("dense_accuracy", "accuracy of the dense network", "%", percent, true);
   add("epochs_used", "epochs of each training", "epochs", std::nullopt, false);
   add("trainings", "trainings of a trial", "trainings", std::nullopt, false);
@@ -29,8 +32,8 @@ std::vector<Measure> make_measures() {
   add("live_units", "hidden units that are left", "units", std::nullopt, false);
   add("module_count", "modules found", "modules", std::nullopt, false);
   add("tied", "networks tied for the fewest edges", "networks", std::nullopt, false);
-  add("separable", "networks whose input groups are separable (Welch tests)", "%", percent, true);
-  add("separable_dense", "dense networks whose input groups are separable", "%", percent, true);
+  add_yes_or_no("separable", "networks whose input groups are separable (Welch tests)");
+  add_yes_or_no("separable_dense", "dense networks whose input groups are separable");
   add("n90_layer1", "N90 of the first hidden layer", "units", std::nullopt, false);
   add("n90_layer2", "N90 of the second hidden layer", "units", std::nullopt, false);
   add("n90_layer1_dense", "N90 of the first hidden layer before pruning", "units", std::nullopt, false);

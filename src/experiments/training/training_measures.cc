@@ -74,12 +74,14 @@ std::vector<Measure> training_measures(const std::vector<std::string>& parts) {
   list.push_back({"generalisation_gap", fmt::format("training minus {} accuracy", test), "points", false, std::nullopt,
                   false, ""});
   list.push_back(percent_measure("perfect", "runs that are right on every row"));
+  list.back().is_yes_or_no = true;
   list.push_back({"flops", "training cost to the best epoch", "FLOPs", true, std::nullopt, false, ""});
   list.push_back({"updates", "weight updates to the best epoch", "updates", true, std::nullopt, false, ""});
   list.push_back(
       {"best_epoch", "first epoch with the best validation accuracy", "epochs", true, std::nullopt, false, ""});
   list.push_back({"edit_distance", "graph edit distance", "edits", false, std::nullopt, false, ""});
   list.push_back(percent_measure("structure_found", "runs with the true wiring"));
+  list.back().is_yes_or_no = true;
   list.push_back(percent_measure("base_rate", "accuracy of always saying the more frequent value"));
   for (const std::string& part : parts) {
     list.push_back({part + "_rows", part + " rows", "rows", false, std::nullopt, true, ""});
